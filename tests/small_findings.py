@@ -275,9 +275,7 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         ),
         methods=(
             MethodFinding(
-                name="class_only",
-                summary="The share of right predictions.",
-                reference="Salamon 2023, Eq. 1",
+                name="class_only", summary="The precision.", reference="Salamon 2023, Eq. 1"
             ),
             MethodFinding(
                 name="kernel",

@@ -118,7 +118,7 @@ def test_contestants_of_small_sets_are_judged_beside_auto_and_failures_are_said(
     assert numbers is not None
     loss = -0.75 * np.log(0.75) - 0.25 * np.log(0.25)
     np.testing.assert_allclose([numbers.nll, numbers.gap], [loss, loss - np.log(2.0)])
-    # The mean is 3/4, and so is the share right; the deviation of a gap is log 3 · √(3/16).
+    # The mean is 3/4, and so is the precision; the deviation of a gap is log 3 · √(3/16).
     np.testing.assert_allclose(
         [numbers.brier, numbers.debiased, numbers.error],
         [0.1875, 0.0, np.log(3.0) * np.sqrt(3.0 / 16.0 / 39.0)],

@@ -160,7 +160,7 @@ def run_world(study: Study, world: int, out: Path) -> Path:
         seconds = time.perf_counter() - began
         aims_at_truth = not needs_vector(text)
         limit = np.full(len(predicted), np.nan)
-        # `auto` weighs its members by clusters held out, and a population has none to hold out.
+        # `auto` weighs its members by held-out clusters, and a population has none to hold out.
         if not text.startswith("auto"):
             limit = limit_of(study, text).confidence(seen.predictions).value
         for class_, name in enumerate(CLASS_NAMES):

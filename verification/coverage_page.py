@@ -27,7 +27,7 @@ TEXT = (
     "(± their standard error). A method aims at the truth given class and score only if it sees "
     "no more and bends enough: `class_only`, `platt` or `cumulative` have another limit, by "
     "construction. `auto` (the mean of its members that see the score alone) has no limit here: "
-    "its weights come from clusters held out, and a population has none. Its line is of before "
+    "its weights come from held-out clusters, and a population has none. Its line is of before "
     "its misfit was stated (decision 0006): 6 of these worlds since had 0.966 hold it at a width "
     "of 0.204, by class 0.87 (Tail fiber) to 1.00. Small and lopsided worlds are in decision 0041 "
     "(`verification/world_kinds.py`); on halves of a real table see `verification/halves.py`.\n\n"

@@ -133,7 +133,7 @@ def both_sets(first: Labelled, second: Labelled, methods: dict[str, str]) -> np.
 def one_ensemble(
     number: int, logs: Floats, digits: Integers, n_first: int, methods: dict[str, str]
 ) -> tuple[np.ndarray, float]:
-    """Return the same of an ensemble of ten networks drawn at random, and its share right."""
+    """Return the same of an ensemble of ten networks drawn at random, and its precision."""
     rng = np.random.default_rng([SEED, 1, number])
     ensemble = pooled(logs[rng.choice(len(logs), TEN, replace=False)], digits)
     rows = np.arange(len(digits)) < n_first

@@ -41,7 +41,7 @@ from report import write_section
 SEED = 20261127
 LEAST_CLUSTERS = 40  # of a class that is asked about
 CASES = ((2, 0.95), (10, 0.95), (20, 0.95), (50, 0.95), (200, 0.95), (50, 0.999), (200, 0.999))
-QUANTITIES = ("share right of a class", "confidence", "accuracy", "log loss", "class proportions")
+QUANTITIES = ("precision of a class", "confidence", "accuracy", "log loss", "class proportions")
 TITLE = "Do intervals of few draws cover?"
 Held = dict[tuple[int, float, bool, str], float]
 
@@ -148,7 +148,7 @@ def main() -> None:
     text = (
         f"Share of intervals that hold the truth, over {given.worlds} simulated worlds of "
         f"{given.proteins:,} proteins in families, as they are made and, in brackets, by plain "
-        "quantiles of the draws (`verification/few_draws.py`, decision 0040). *Share right of a "
+        "quantiles of the draws (`verification/few_draws.py`, decision 0040). *Precision of a "
         "class* is `class_only`, *confidence* is `kernel` at the score of each protein, in "
         f"classes of at least {LEAST_CLUSTERS} families; *accuracy* and *log loss* are those of "
         "the true probabilities, over all classes; *class proportions* are those of a query set "

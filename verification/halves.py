@@ -1,7 +1,7 @@
 """Do intervals cover on a real table? Halves of PhANNs' first table by blocks of relatives.
 
 A method is fitted on rows drawn from one half and answers for the other. In each predicted class
-the other half is divided into five parts by confidence; the gap between the share right and the
+the other half is divided into five parts by confidence; the gap between the precision and the
 mean confidence of each part is divided by what its noise (blocks as units) and the width of its
 intervals allow. The root mean square of these ratios is 1 where intervals are honest, below 1
 where they are too wide, above 1 where they are too narrow.

@@ -9,7 +9,7 @@ calibration could learn from.
     PYTHONPATH=. python verification/known_relatives.py --seeds 6 --out verification/out/known.tsv
 
 For each way to calibrate, and each range of the identity with the nearest training protein:
-mean confidence, share right, their difference in standard errors that count families, and the NLL.
+mean confidence, precision, their difference in standard errors that count families, and the NLL.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ are alike in score and in being right, large families may be easier or harder, a
 classifier's own score is miscalibrated. A query set that is harder or easier has other
 scores, right as often at each score and class. Peers are judged by the same truth:
 MAPIE's control of precision (left out where it is not installed), Learn Then Test on
-proteins, conformal selection (Jin and Candes 2023), the share of wrong ones that is
+proteins, conformal selection (Jin and Candes 2023), the error rate that is
 observed, and the mean of 1 - confidence.
 
     PYTHONPATH=. python verification/lists.py --jobs 2 --page docs/verification-lists.md
 
-Under another mix of classes the ranges of each class are judged in the demo's world,
-mixes drawn anew, all alike likely, the mix estimated as `credence shift` does:
+Under other class proportions the intervals of each class are judged in the demo's world,
+mixes drawn anew, all alike likely, the class proportions estimated as `credence shift` does:
 
     PYTHONPATH=. python verification/lists.py --mixes 40 --page docs/verification-lists.md
 
@@ -163,7 +163,7 @@ def draw(kind: Kind, n_families: int, rng: np.random.Generator, shift: float = 0
 class Truth:
     """What a large population shows, by threshold from the top down."""
 
-    by_family: Floats  # Mean over families of their share of wrong ones, row 0 of all classes
+    by_family: Floats  # Mean over families of their error rate, row 0 of all classes
     n_families: Floats
     kept: Floats  # Share of the predictions
 
@@ -197,7 +197,7 @@ def thresholds_truth(kind: int) -> Truth:
 
 @cache
 def cells_truth(kind: int, shift: float) -> Floats:
-    """Return the share of wrong ones at each class and score of a population."""
+    """Return the error rate at each class and score of a population."""
     proteins = draw(kind_of(kind), POPULATION, np.random.default_rng([SEED, kind, 2]), shift)
     place = proteins.predicted * CELLS + proteins.cell
     n = np.bincount(place, minlength=len(WRONG) * CELLS)
@@ -330,7 +330,7 @@ class Fitted:
     errors: ListErrors
     step: Integers  # Of the query set's confidences
     confidence: Floats
-    # Of the list that ends at each step: its expected share of wrong ones, given the classes and
+    # Of the list that ends at each step: its expected error rate, given the classes and
     # scores in it, and the share of the query set that it holds.
     error: Floats
     listed: Floats
@@ -522,7 +522,7 @@ def of_ranges(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def mix_rows(number: int, method: str = "kernel") -> list[Row]:
-    """Return the ranges of the number right in each class of a query set of another mix."""
+    """Return the ranges of the number right in each class, under other class proportions."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([SEED, 6, number])
     labelled = draw_labelled(WorldSettings(n_calibration=2_000, class_proportions="sampled"), rng)
@@ -790,7 +790,7 @@ def sections(
         "Share of ranges of 95 % that hold the number right of a fresh query set of "
         f"{USE_FAMILIES:,} families, and their mean width over the length of the list. "
         "`estimated`: lists of that error; `fixed`: all from that confidence on; `whole class`: "
-        "all predictions of the class with that share of wrong ones, where calibration has ten "
+        "all predictions of the class with that error rate, where calibration has ten "
         "families of it."
     )
     yield (
@@ -850,7 +850,7 @@ def judge_mixes(n_worlds: int, page: Path | None) -> None:
         rows += mix_rows(number)
         print(pd.DataFrame(of_mixes(rows)).to_string(), flush=True)
     if page is not None:
-        title = f"Classes under another mix: {n_worlds} worlds"
+        title = f"Classes under other class proportions: {n_worlds} worlds"
         write_section(page, title, MIXES, of_mixes(rows))
 
 

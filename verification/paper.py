@@ -91,7 +91,7 @@ def recovered(data: Path) -> Recovered:
 
 
 def _precision(labelled: Labelled, data: Path) -> float:
-    """Return how far shares right at a threshold or better are from the site's table."""
+    """Return how far precision at a threshold or better are from the site's table."""
     own = labelled.predictions
     names, most = {name: at for at, name in enumerate(own.class_names)}, 0.0
     assert own.top_score is not None

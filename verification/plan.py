@@ -192,7 +192,7 @@ def falls(table: pd.DataFrame) -> list[Row]:
 
 
 def offsets(table: pd.DataFrame) -> list[Row]:
-    """Return mean confidence less truth over worlds, percentage points, by share of wrong ones."""
+    """Return mean confidence less truth over worlds, percentage points, by error rate."""
     known = table[table["choice"].isin(["before", "by the plan", "at random"])]
     known = known[known["mix"] == "like calibration"]
     columns = {f"off {class_}": f"{100 * share:.0f} %" for class_, share in enumerate(WRONG)}
@@ -235,7 +235,7 @@ def main() -> None:
         f"Of {NUMBER} verified: the mean before to the mean after, then how much it fell over how "
         "much it fell with random ones. `width`: of the published intervals of 95 % over the "
         f"query set ({DRAWS} draws; one line and class_only go without); `stated width`: what the "
-        "command states, of the share right in a stratum."
+        "command states, of the precision in a stratum."
     )
     shown: dict[str, tuple[str, list[Row]]] = {
         f"What {NUMBER} verified proteins narrow: {given.worlds} worlds": (text, falls(table))

@@ -85,7 +85,7 @@ def phynteny(data: Path) -> tuple[CalibrationFile, Labelled]:
 
 
 def judged(file: CalibrationFile) -> dict[str, Any]:
-    """Return what proteins held out show: shares stated and right, and the NLL."""
+    """Return what held-out proteins show: shares stated and right, and the NLL."""
     held_out = file.held_out
     assert held_out is not None
     ends = np.append(CONFIDENCE_STEPS, 1.0)
@@ -131,7 +131,7 @@ def without_names(held_out: HeldOut) -> HeldOut:
 
 PHANNS = "https://github.com/Adrian-Cantu/PhANNs"
 CITE_PHANNS = "Cantu et al. 2020, PLoS Comput Biol 16(11): e1007845, 10.1371/journal.pcbi.1007845"
-OTHERS = "proteins of another kind than those it was fitted on; another version of the tool"
+OTHERS = "proteins unlike those it was fitted on; another version of the tool"
 SOURCES: dict[str, tuple[Callable[[Path], tuple[CalibrationFile, Labelled]], dict[str, str]]] = {
     "phanns-web": (
         web,

@@ -1,6 +1,6 @@
-"""Is the composition of a query set right, and are corrected confidences better?
+"""Is the class proportions of a query set right, and are corrected confidences better?
 
-For each world a calibration set is drawn, and a query set of another composition:
+For each world a calibration set is drawn, and a query set of other class proportions:
 Dirichlet draws from near the calibration population's own to anywhere. Every
 second world also has a query set without shift, every fifth one of proteins of
 another kind, and one of families. It is asked how many intervals hold the true
@@ -56,13 +56,13 @@ from credence.simulate.law import CLASS_NAMES, USE_PREVALENCE, WorldSettings
 
 SEED = 20261122
 EVERY_STILL = 2  # one world in so many also has a query set without shift
-EVERY_OTHER = 5  # one in so many has proteins of another kind, and families
+EVERY_OTHER = 5  # one in so many has proteins that are out of distribution, and families
 LARGE = 0.2  # total variation
 CLIP = 1e-15  # keeps a confidence of 0 or 1 finite
 NOMINAL = 0.95
 ALLOWED = 0.002  # loss of NLL without shift
 STEPS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 1.0)  # of total variation, for tables
-BLUNT = 0.7  # power that scores of another kind are raised to, and divided by their sum
+BLUNT = 0.7  # power that scores out of distribution are raised to, and divided by their sum
 # What shares are drawn from: total of a Dirichlet around the population's own
 # composition, and around even shares (one for each class: uniformly from all).
 AROUND = (300.0, 50.0, 10.0)
@@ -208,7 +208,7 @@ def judge_intervals(n_worlds: int, method: str) -> None:
 
 
 def blunted(use: Labelled) -> Labelled:
-    """Return the same proteins with scores of another kind: nearer to even."""
+    """Return the same proteins with scores out of distribution: nearer to even."""
     predictions = use.predictions
     scores = predictions.scores**BLUNT
     scores = np.round(10.0 * scores / scores.sum(axis=1, keepdims=True), 2)
@@ -306,8 +306,8 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
         f"| the same, total variation above 0.2 | much | {part(rejects[large])} |",
         f"| test that label shift explains the scores rejects at 5 %, where it does | 5 % | "
         f"{part(alarm[first & (shift | none)])} |",
-        f"| the same, scores of another kind | much | {part(alarm[first & other])} |",
-        "| the page says that proteins are of another kind, where they are not | seldom | "
+        f"| the same, scores out of distribution | much | {part(alarm[first & other])} |",
+        "| the page says that proteins are out of distribution, where they are not | seldom | "
         f"{part(stated[first & (shift | none)])} |",
         f"| the same, where they are | much | {part(stated[first & other])} |",
         "| test of no shift rejects at 5 %, query set of families that nothing names | – | "

@@ -9,7 +9,7 @@ nothing has seen, judges. All four rotations are put together. Families are simu
     PYTHONPATH=. python verification/small_families.py --fasta a.fasta b.fasta \\
         --clusters clusters.tsv
 
-For each method and each step of confidence: proteins, families, mean confidence, share right, the
+For each method and each step of confidence: proteins, families, mean confidence, precision, the
 difference in standard errors that count families, and the loss.
 """
 

@@ -1,10 +1,10 @@
 """How often are confidences off under each verdict? Simulated worlds whose truth is known.
 
 Each world is a calibration set of families with heavy tails, a method, and a query set that
-is like calibration, mixed otherwise, scored by another version of the classifier, or
+is like calibration, in other class proportions, scored by another version of the classifier, or
 harder at the same scores (which no check can see). The verdict is that of the page. The
 truth is a second set of 20,000 proteins drawn as the query set was: by how much the mean
-confidence of each predicted class differs from its share right.
+confidence of each predicted class differs from its precision.
 
     PYTHONPATH=. python verification/verdict.py --worlds 400 --page docs/verification-verdict.md
 """
@@ -42,7 +42,7 @@ from report import write_section
 SEED = 20261123
 SIZES = (1_000, 3_000, 9_000)
 METHODS = ("beta", "kernel", "uncalibrated")
-KINDS = ("like calibration", "mixed otherwise", "another version", "harder, unseen")
+KINDS = ("like calibration", "in other class proportions", "another version", "harder, unseen")
 N_TRUE, N_DRAWS, N_FOLDS = 20_000, 60, 5
 TRIED = (0.5, 0.6, 0.8)  # cut-offs of the part for which things have to hold; beside the usual
 OFF = 0.05
@@ -77,7 +77,7 @@ def world(sizes: tuple[int, ...], n_query: int, number: int) -> dict[str, object
     size = int(rng.choice(sizes))
     share = truth().prevalence
     power = float(rng.choice([0.5, 0.7, 1.5]))
-    if kind == "mixed otherwise":
+    if kind == "in other class proportions":
         share = rng.dirichlet(np.full(len(share), 3.0))
     calibration = draw_labelled(WorldSettings(n_calibration=size), rng)
     settings = Settings().with_values(
@@ -179,7 +179,7 @@ def main() -> None:
     if options.page:
         text = (
             f"{options.worlds} worlds; distances are between the mean confidence of a predicted "
-            "class and its share right, averaged over predictions."
+            "class and its precision, averaged over predictions."
         )
         write_section(options.page, "Verdicts beside the truth", text, table)
 

@@ -2,8 +2,9 @@
 
     python verification/watch.py
 
-Samples differ in their mix (Dirichlet, concentration as stated) and size (log-normal around that
-stated), and proteins come in families. From sample 13 on a class takes a share more.
+Samples differ in their class proportions (Dirichlet, concentration as stated) and size
+(log-normal around that stated), and proteins come in families. From sample
+13 on a class takes a share more.
 """
 
 from __future__ import annotations

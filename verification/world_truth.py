@@ -72,7 +72,7 @@ class Truth:
         total = np.einsum("j,pjks->pks", shares, self.moments)
         classes = np.arange(N_CLASSES)
         right = shares[:, None] * self.moments[:2, classes, classes]
-        # A line through the shares right near each score, by weighted least squares.
+        # A line through the precision near each score, by weighted least squares.
         spread = total[0] * total[2] - total[1] ** 2
         is_line = spread > LEAST_SPREAD * total[0] ** 2
         line = total[2] * right[0] - total[1] * right[1]

@@ -3,7 +3,7 @@
     PYTHONPATH=. python verification/wrong_names.py --times 40 --page docs/verification-names.md
 
 Each time the table is halved by whole blocks of its rows, 9,000 rows of one half calibrate, and
-query sets of 300, 600 and 3,000 rows are drawn from the other: unchanged, of another mix,
+query sets of 300, 600 and 3,000 rows are drawn from the other: unchanged, in other proportions,
 filtered, of scores to a power, and with headers shuffled, rotated or exchanged.
 """
 
@@ -44,7 +44,7 @@ def query_sets(rest: Labelled, n: int, rng: np.random.Generator) -> Iterator[tup
 
     yield "unchanged", plain
     yield (
-        "another mix (Dirichlet of ones)",
+        "other class proportions (Dirichlet of ones)",
         every[of_mix(rest, rng.dirichlet(np.ones(n_classes)), n, rng)],
     )
     yield (

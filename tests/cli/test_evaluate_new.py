@@ -151,7 +151,7 @@ def test_rows_of_the_role_test_are_judged_beside_those_held_out(folder: Path) ->
     lead = (
         "30 proteins have the role test: they fitted nothing and chose nothing. The finished "
         f"calibration gives them confidences, by isotonic; {right.sum()} are right. Mean "
-        "confidence minus share right, in percentage points: "
+        "confidence minus precision, in percentage points: "
     )
     assert lead in page
     assert f"{100 * value_of('gap'):+.1f}".replace("-", "−") in page.split(lead)[1][:20]

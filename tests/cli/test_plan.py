@@ -93,7 +93,7 @@ def test_what_is_stated_of_a_class_is_what_the_plan_holds(
     capsys.readouterr()
     assert run_command_line([*WORDS, "--clusters", "c.tsv", "--out", "plan.tsv"]) == 0
     plan = pd.read_csv("plan.tsv", sep="\t")
-    stated = re.findall(r"^(.+): (\d+) of [\d,]+\. The share right", capsys.readouterr().err, re.M)
+    stated = re.findall(r"^(.+): (\d+) of [\d,]+\. The precision", capsys.readouterr().err, re.M)
     assert {name: int(n) for name, n in stated} == plan.predicted_class.value_counts().to_dict()
 
 

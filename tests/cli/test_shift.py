@@ -160,7 +160,7 @@ def test_a_shift_file_of_another_method_or_changed_by_hand_is_refused(
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
     assert (
         "shift.json: its content was changed after it was written. "
-        "Estimate the composition again: credence shift."
+        "Estimate the class proportions again: credence shift."
     ) in capsys.readouterr().err.splitlines()
 
 
@@ -439,7 +439,7 @@ def test_a_shift_file_of_an_older_version_is_refused(
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
     assert message(capsys)[0] == (
         "shift.json, column 'schema': 'credence/shift/1' is not 'credence/shift/3', the only one "
-        f"that credence {__version__} reads. Estimate the composition again: credence shift."
+        f"that credence {__version__} reads. Estimate the class proportions again: credence shift."
     )
 
 
@@ -451,7 +451,7 @@ def test_a_shift_file_that_vanished_is_named(
     capsys.readouterr()
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
     assert message(capsys) == [
-        "gone.json: there is no such file. Estimate the composition again: credence shift.",
+        "gone.json: there is no such file. Estimate the class proportions again: credence shift.",
         "Fix this and run the command again.",
     ]
 
@@ -520,11 +520,11 @@ def test_a_shift_file_of_other_classes_is_no_part_of_a_page(
     assert run_command_line([*words, "--shift", "shift.json"]) == 2
     assert message(capsys)[0] == (
         "shift.json: its classes are not those of the findings. "
-        "Estimate the composition again: credence shift."
+        "Estimate the class proportions again: credence shift."
     )
     assert run_command_line([*words, "--shift", "gone.json"]) == 2
     assert message(capsys)[0] == (
-        "gone.json: there is no such file. Estimate the composition again: credence shift."
+        "gone.json: there is no such file. Estimate the class proportions again: credence shift."
     )
 
 

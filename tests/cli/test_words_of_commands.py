@@ -45,7 +45,7 @@ def test_thresholds_that_do_not_exist_are_not_counted(
 ) -> None:
     words = ("thresholds", "known.csv", *SPEC, "--precision", "0.9", "--out", "t.tsv")
     assert said(capsys, *words)[0] == (
-        "Wrote t.tsv: 0 thresholds by the estimate, 0 with a guarantee for new families at 95% "
+        "Wrote t.tsv: 0 thresholds as estimated, 0 with a guarantee for new families at 95% "
         "certainty."
     )
 

@@ -260,7 +260,7 @@ def test_a_class_that_is_always_wrong_is_not_shown_to_be_calibrated() -> None:
         for metric in ("gap", "accuracy")
     )
     assert accuracy.value == 0.0
-    # As uncertain as the share right: so much of it may be right that confidences are too low.
+    # As uncertain as the precision: so much of it may be right that confidences are too low.
     assert gap.lower == pytest.approx(gap.value - accuracy.upper, abs=0.01)
     assert gap.upper == pytest.approx(gap.value, abs=0.01)
     classes = by_gap({name: gap}, accuracy.upper / 2)

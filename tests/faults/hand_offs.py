@@ -197,7 +197,7 @@ HELD_OUT_FACTS = {"folds": 10.0}
 
 
 def held_out(folder: Path, known: Labelled) -> bytes:
-    """Return a file of what a method says of proteins held out."""
+    """Return a file of what a method says of held-out proteins."""
     values = np.linspace(0.0, 1.0, known.n_samples)
     path = folder / "held.json"
     of = labelled_digest(known), HELD_OUT_FACTS

@@ -226,7 +226,7 @@ def test_ties_are_one_step_and_end_one_list() -> None:
 
 @pytest.mark.parametrize("n", [20, 60, 200])
 def test_equal_confidences_have_the_error_of_all_of_them(n: int) -> None:
-    # Each of n proteins is given the share right among the others: those that are right have less.
+    # Each of n proteins is given the precision among the others: those that are right have less.
     wrong = np.arange(n) % 5 == 0
     held = (n - wrong.sum() - ~wrong) / (n - 1)
     assert held[wrong].min() > held[~wrong].max()

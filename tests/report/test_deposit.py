@@ -50,7 +50,7 @@ def test_the_methods_text_has_the_numbers_of_the_run(small: Findings) -> None:
     )
     assert "50 clusters in the calibration set" in second
     assert "5-fold cross-fitting over whole clusters" in third
-    assert "200 draws of a Bayesian bootstrap over clusters" in third
+    assert "200 resamples of a Bayesian bootstrap over clusters" in third
     assert "The method was compared with class_only [5]." in third
     assert "guaranteed for new families by learn then test [6]" in lists
 

@@ -51,8 +51,8 @@ def test_every_event_has_a_row_with_its_n_and_only_learnt_ones_lead_on(small: Fi
         *("0.100 (0.090 to 0.110)", "0.1000", "0.1000", "–"),
     )
     assert table.caption.startswith(
-        "The events asked for, as the tables carry them, judged on families held out (n = 90, "
-        "30 families)."
+        "The events asked for, as the tables carry them, judged in cross-validation over families "
+        "(n = 90, 30 families)."
     )
     assert table.rows[1][-1] == "too few"
     assert table.anchors == ("event-1-two-best", "")
@@ -61,8 +61,8 @@ def test_every_event_has_a_row_with_its_n_and_only_learnt_ones_lead_on(small: Fi
 def test_agreement_is_told_with_what_it_cost(small: Findings) -> None:
     assert texts(built(small))[1].endswith(
         "The predicted class keeps its confidence, and the others are moved around it. Of 180 "
-        "forecasts on families held out, 7 moved by more than 0.001; their mean NLL was 0.1234 "
-        "before and is 0.1229 after."
+        "forecasts in cross-validation over families, 7 moved by more than 0.001; their mean NLL "
+        "was 0.1234 before and is 0.1229 after."
     )
 
 
@@ -86,9 +86,10 @@ def test_what_other_evidence_says_of_the_predicted_class_is_no_more_than_its_int
 def test_what_is_not_known_of_one_probability_is_said(small: Findings) -> None:
     assert texts(built(small))[2] == (
         "Of proteins with this probability that share came true, as the curves show; a single "
-        "probability has no interval. The curves hold for the calibration set's mix of classes, "
-        "as does uncorrected_event_…. Where a sample's mix was estimated, event_… is corrected "
-        "for it, as if that mix were known: it is surer than it should be where the mix is rough."
+        "probability has no interval. The curves hold for the calibration set's class "
+        "proportions, as does uncorrected_event_…. Where a sample's class proportions were "
+        "estimated, event_… is corrected for them as if they were known: it is too certain where "
+        "they are rough."
     )
 
 

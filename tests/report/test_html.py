@@ -149,7 +149,7 @@ def test_every_drawing_stands_in_an_image_with_words(small_page: str) -> None:
 
 
 def test_a_small_diagram_marks_the_bins_whose_interval_misses_the_diagonal() -> None:
-    # Means 0.1, 0.5 and 0.9; the second's share right is 0.8 (0.7–0.9). An empty bin is left
+    # Means 0.1, 0.5 and 0.9; the second's precision is 0.8 (0.7–0.9). An empty bin is left
     # out, and a bin whose interval is not known shows its point alone.
     nan = float("nan")
     bins = Bins(

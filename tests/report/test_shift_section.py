@@ -31,7 +31,7 @@ def test_without_compositions_there_is_no_section(small: Findings) -> None:
 
 def test_the_sentence_names_the_classes_that_surely_differ_and_no_others() -> None:
     assert mix_sentences(shift_finding()) == (
-        "From the scores of 5 proteins in sea water, its classes are mixed otherwise than in "
+        "From the scores of 5 proteins in sea water, its class proportions differ from those in "
         "calibration. Portal makes up 0.20 (0.15–0.26) of it, 0.50 of the calibration set "
         "(confidences are corrected for 0.23); Tail fiber makes up 0.70 (0.60–0.80) of it, 0.40 "
         "of the calibration set (confidences are corrected for 0.65)."
@@ -42,21 +42,21 @@ def test_a_shift_that_is_more_than_chance_is_never_called_no_shift() -> None:
     # Every interval holds calibration's share, and the test rejects: one page said both.
     alike = shift_class("Portal", calibration_proportion=0.2)
     assert mix_sentences(shift_finding(classes=(alike,))) == (
-        "From the scores of 5 proteins in sea water, its classes are mixed otherwise than in "
+        "From the scores of 5 proteins in sea water, its class proportions differ from those in "
         "calibration. Which of them is more or less common is not known."
     )
 
 
 def test_what_may_be_chance_is_not_called_a_difference() -> None:
     assert mix_sentences(shift_finding(part_applied=0.0)).endswith(
-        "its classes are not known to be mixed otherwise than in calibration."
+        "its class proportions are not known to differ from those in calibration."
     )
 
 
 def test_a_stated_composition_is_called_stated_and_has_no_interval() -> None:
     stated = shift_finding(estimator="stated", classes=(shift_class("Portal", applied=0.2),))
     assert mix_sentences(stated) == (
-        "For sea water you stated the composition; it is taken as known. "
+        "For sea water you stated the class proportions; they are taken as known. "
         "Portal makes up 0.20 of it, 0.50 of the calibration set."
     )
 
@@ -64,8 +64,8 @@ def test_a_stated_composition_is_called_stated_and_has_no_interval() -> None:
 def test_without_a_correction_nothing_is_said_to_be_corrected() -> None:
     found = shift_finding(estimator="none")
     assert mix_sentences(found) == (
-        "For sea water no composition was asked for: its corrected confidences are the same as "
-        "the others."
+        "For sea water no class proportions were asked for: its corrected confidences are the "
+        "same as the others."
     )
 
 
@@ -90,15 +90,15 @@ SAME = Sameness(n=100, p_value=0.7, effect=0.012, moved=0.01, is_changed=False, 
         (
             0.01,
             SAME,
-            "The mix does not fully explain the scores of this set: at the worst place they "
-            "differ by 0.03 of the set, which would move confidences by 1.2 percentage points on "
-            "average.",
+            "The class proportions do not fully explain the scores of this set: at the worst "
+            "place they differ by 0.03 of the set, which would move confidences by 1.2 percentage "
+            "points on average.",
         ),
         (
             0.01,
             None,
-            "The mix does not fully explain the scores of this set: at the worst place they "
-            "differ by 0.03 of the set.",
+            "The class proportions do not fully explain the scores of this set: at the worst "
+            "place they differ by 0.03 of the set.",
         ),
         (NAN, None, ""),
     ],
@@ -147,8 +147,12 @@ def test_every_p_value_of_a_sample_stands_beside_its_power(
 def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
     (notices,) = blocks_of(mixed, NoticeList)
     assert [(notice.kind, notice.text, notice.is_warning) for notice in notices.notices] == [
-        ("composition of sea water", "The classifier takes some classes for others.", True),
-        ("composition of sea water", "90 % of the estimated difference is corrected for.", False),
+        ("class proportions of sea water", "The classifier takes some classes for others.", True),
+        (
+            "class proportions of sea water",
+            "90 % of the estimated difference is corrected for.",
+            False,
+        ),
     ]
 
 

@@ -95,7 +95,7 @@ def test_a_mean_of_methods_that_see_the_score_is_a_curve(small: Findings) -> Non
 def test_draws_over_families_are_not_named_as_what_gives_every_interval(small: Findings) -> None:
     first = str(overview.section(chosen(small, "kernel", "trees")).blocks)
     assert "('Intervals', '95 %, pointwise')" in first
-    assert "5 folds of whole families; 200 draws over whole families" in first
+    assert "5 folds of whole families; 200 bootstrap resamples of whole families" in first
 
 
 def test_every_reference_of_a_method_names_a_work() -> None:

@@ -76,8 +76,8 @@ def test_one_tool_alone_has_no_section() -> None:
 )
 def test_the_first_words_say_whether_all_beat_the_best(found: ToolsFinding, end: str) -> None:
     assert lead(found) == (
-        "On families held out (400 proteins), the class that all 2 tools together find most "
-        "probable is right for 0.84 (0.80–0.88); that of main alone, the best one, for "
+        "In cross-validation over families (400 proteins), the class that all 2 tools together "
+        "find most probable is right for 0.84 (0.80–0.88); that of main alone, the best one, for "
         f"0.80 (0.75–0.85). {end}"
     )
 

@@ -41,7 +41,11 @@ SAID_IF: dict[str, tuple[str, ...]] = {
     "training": ("of the classifier's 70 training proteins were set aside: 3 proteins",),
     "troves": ("joined the calibration set 1 time (july), from 90 to 120 proteins",),
     "shift": ("How common each class is in sea water was estimated", "Lipton 2018", "score alike"),
-    "sets": ("Prediction sets are conformal", "Vovk 2013", "held out, 0.91 (0.88–0.94) of them"),
+    "sets": (
+        "Prediction sets are conformal",
+        "Vovk 2013",
+        "in cross-validation, 0.91 (0.88–0.94) of them",
+    ),
     "events": ("Probabilities of further events (two_best)", "Kuleshov & Liang 2015", "Platt"),
     "lists": ("3 predictions of sea water at 5 %", "Angelopoulos et al. 2021"),
     "novelty": ("How far proteins are from all known ones", "7 of 50 proteins of sea water"),

@@ -404,8 +404,8 @@ def test_the_check_of_gaps_counts_predictions_of_all_samples(small: Findings) ->
     assert "They hold 80 predictions. " in check.text
     assert (check.value, check.n_affected) == (0.6, 80)
     assert check.text.endswith(
-        "Over all classes, confidences are 0.5 percentage points too high on families held out "
-        "(+0.0 to +1.0)."
+        "Over all classes, confidences are 0.5 percentage points too high in cross-validation "
+        "over families (+0.0 to +1.0)."
     )
     off = check_of(case(small, gaps=((-0.3, -0.2), (-0.06, 0.04))), "gap")
     assert (off.n_affected, off.value) == (100, 0.0)

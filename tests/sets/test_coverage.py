@@ -139,12 +139,12 @@ def test_the_page_says_what_sets_promise_and_keep(small: Findings) -> None:
     texts = [block.text for block in blocks if isinstance(block, Paragraph)]
     assert texts[0] == (
         "The column prediction_set names every class that a protein may well be of: of the "
-        "proteins of each class 90 % have their class in their set. That holds whatever the mix "
-        "of classes is, so it needs no correction for it. Families count, not proteins: the "
-        "promise is for a protein of a new family."
+        "proteins of each class 90 % have their class in their set. That holds whatever the class "
+        "proportions of classes is, so it needs no correction for it. Families count, not "
+        "proteins: the promise is for a protein of a new family."
     )
     assert texts[1] == (
-        "On families held out (5 parts), 0.92 (0.82–0.97) of the sets hold the true class, from "
+        "On held-out families (5 parts), 0.92 (0.82–0.97) of the sets hold the true class, from "
         "65 proteins of 28 families, each family counting once; they name 1.50 classes on "
         "average. 31 proteins of 65 get a single class, and of these 0.90 are of it. 4 proteins "
         "fit no class. A threshold of a class's own takes 9 families; Collar has fewer, and has a "

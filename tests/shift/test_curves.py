@@ -73,8 +73,8 @@ def test_a_stated_composition_that_does_not_fit_is_not_taken_for_other_proteins(
     options = FitOptions(n_draws=120)
     message = diagnose(before.sample, before.use, wrong, options)
     assert (
-        "The composition that was taken as known does not explain the scores of this set: "
-        "either the classes are mixed otherwise, or its proteins are of another kind than those "
-        "of the calibration set. Until that is known, its confidences are not to be relied on."
+        "The stated class proportions do not explain the scores of this set: either they are "
+        "wrong, or its proteins differ from those of the calibration set (out of distribution). "
+        "Do not rely on its confidences until you know which."
     ) in message.sentences
-    assert not any(text.startswith("Another composition alone") for text in message.sentences)
+    assert not any(text.startswith("Label shift alone") for text in message.sentences)

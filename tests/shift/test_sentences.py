@@ -35,7 +35,7 @@ def first_words(composition: Composition, condition: float, gap: float, p: float
     return [" ".join(sentence.split()[:5]) for sentence in found]
 
 
-UNLIKE = ["Another composition alone does not"]
+UNLIKE = ["Label shift alone does not"]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_another_kind_of_protein_is_named_where_it_is_sure_and_matters(
     gap: float, p: float, expected: list[str]
 ) -> None:
     assert first_words(KNOWN, 2.0, gap, p) == expected
-    stated = ["The composition that was taken"] if expected else []
+    stated = ["The stated class proportions do"] if expected else []
     assert first_words(replace(KNOWN, least=0.0), 2.0, gap, p) == stated
 
 
@@ -111,7 +111,7 @@ def test_classes_that_calibration_does_not_hold_are_named() -> None:
 
 def test_classes_that_are_taken_for_each_other_are_a_warning_of_estimates_alone() -> None:
     assert first_words(KNOWN, 100.0, 0.0, 1.0) == []
-    assert first_words(KNOWN, 100.1, 0.0, 1.0) == ["The classifier takes some classes"]
+    assert first_words(KNOWN, 100.1, 0.0, 1.0) == ["Some classes are confused so"]
     assert first_words(replace(KNOWN, least=0.0), 100.1, 0.0, 1.0) == []
 
 
@@ -120,7 +120,7 @@ def test_what_is_applied_of_an_estimate_is_said_where_it_is_not_all() -> None:
     chance = np.arange(1.0, 401.0)
     same = replace(KNOWN, no_shift=NoShift(distance=300.0, chance=chance))
     (found,) = remarks(NAMES, same)
-    assert "by no more than chance gives: confidences are not moved" in found
+    assert "by no more than chance: confidences are not corrected" in found
     # 381 is the first of the greatest 20: half of a distance of 762 is more than chance.
     half = replace(KNOWN, no_shift=NoShift(distance=762.0, chance=chance))
     (found,) = remarks(NAMES, half)
@@ -139,6 +139,6 @@ def test_a_class_of_few_families_is_said_to_count_less_than_asked_for() -> None:
     )
     (found,) = remarks(NAMES, far)
     # HTJ is asked for 0.7/0.2 = 3.5 times; of one family a fifth of what is above 1: 1.5.
-    assert found.endswith(": HTJ (1.0 independent proteins, 1.5 times in place of 3.5).")
+    assert found.endswith(": HTJ (only 1.0 effective proteins, weight 1.5 in place of 3.5).")
     # A share of 0.5 asks for 2.5 times and gets 1.3: more than half.
     assert remarks(NAMES, replace(far, share=KNOWN.share)) == []

@@ -197,7 +197,7 @@ def test_another_composition_of_one_query_set_redoes_its_part_alone(
     shares = {line.split("\t")[0]: line.split("\t")[2] for line in composition.splitlines()}
     assert (shares["Portal"], shares["Other"], shares["HTJ"]) == ("0.25", "0.75", "0")
     page = made["reports/small/index.html"].decode()
-    assert "For stated you stated the composition; it is taken as known." in page
+    assert "For stated you stated the class proportions; they are taken as known." in page
     (folder / "config.yaml").write_text(TWO_SETS.replace("Portal: 0.25", "HTJ: 0.25"))
     counts = planned(run(folder, "--", "--dry-run", "--quiet", "rules"))
     (folder / "config.yaml").write_text(TWO_SETS)

@@ -238,7 +238,7 @@ class FittedCalibration(Shown):
         sentences = ["Without intervals (resamples = 0)."]
         if n_draws := options.get("n_draws", 0):
             level = f"{100 * options['level']:g} %"
-            sentences = [f"{level} intervals, {n_draws} draws over clusters."]
+            sentences = [f"{level} intervals, {n_draws} bootstrap resamples over clusters."]
         relatives = counts.get("relatives", "it is not known how relatives count")
         sentences.append(_sentence(str(relatives)))
         if file.sets is not None:
@@ -325,7 +325,7 @@ class AnnotatedTable(Shown):
         The method with its settings.
     lists : UseLists, optional
         Which predictions can be used, and how many are right; None where the
-        calibration does not say what proteins held out show.
+        calibration does not say what held-out proteins show.
     """
 
     columns: Mapping[str, Any]

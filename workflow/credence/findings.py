@@ -120,7 +120,7 @@ class Reliability:
     bins: Bins  # Over the confidence
     band_lower: Numbers = ()  # Where it would lie by chance, relatives alike (consistency band)
     band_upper: Numbers = ()
-    curve: Numbers = ()  # Kernel estimate of the share right, from 0 to 1; NaN: next to nothing
+    curve: Numbers = ()  # Kernel estimate of the precision, from 0 to 1; NaN: next to nothing
     counts: Counts = ()  # Proteins in fine bins of the confidence
 
 
@@ -447,7 +447,7 @@ class ClassChange:
     # predictions of the class.
     score: float
     change: Change | None  # Of the confidence; None without predictions or proteins
-    share: Change | None  # Of the share right, whatever the score
+    share: Change | None  # Of the precision, whatever the score
     # Whether its confidences differ, be it that nothing was added to it: where all classes share a
     # parameter, or relatives lightened its proteins.
     is_moved: bool = False
@@ -760,7 +760,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolFinding:
-    """What one tool of several adds, on families held out."""
+    """What one tool of several adds, on held-out families."""
 
     name: str  # The tool
     n_answered: int  # Calibration proteins that it answered
@@ -785,7 +785,7 @@ class Disagreement:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolsFinding:
-    """Several tools combined, judged on families held out."""
+    """Several tools combined, judged on held-out families."""
 
     n: int  # Calibration proteins and their families
     n_clusters: int
@@ -974,10 +974,10 @@ class Threshold:
     """From where on predictions of a class are right as often as wanted."""
 
     class_name: str | None  # None: of all classes together
-    on: str  # What the threshold is of: `score`, or `confidence` of proteins held out
-    precision: float  # The share right that is wanted
+    on: str  # What the threshold is of: `score`, or `confidence` of held-out proteins
+    precision: float  # The precision that is wanted
     n: int  # Predictions of the class in calibration; with 0 there is no threshold
-    # By the estimate; NaN where no threshold has it.
+    # As estimated; NaN where no threshold has it.
     threshold: float
     kept: float  # Share of the predictions that it lets through
     kept_true: float  # Share of the members of the class that are let through and right
@@ -1235,7 +1235,7 @@ class Findings:
     joined: JoinedAudit | None = None  # Of troves, which the split does not know; None: no trove
     shifts: tuple[ShiftFinding, ...] = ()  # The composition of each query set, and what it changes
     releases: ReleasesFinding | None = None  # Of the calibration set, and what each changed
-    sets: SetsFinding | None = None  # What prediction sets are worth on families held out
+    sets: SetsFinding | None = None  # What prediction sets are worth on held-out families
     events: EventsFinding | None = None  # Those asked for, and how well they are forecast
     novelties: tuple[NoveltyFinding, ...] = ()  # How far query sets are from calibration
     # Held-out quality by identity with the nearest of another family, from far to near.

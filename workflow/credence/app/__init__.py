@@ -32,7 +32,7 @@ COMMANDS: dict[str, str] = {
     "labels": "List calibration proteins whose label is doubtful.",
     "gff": "Put confidences into the GFF3 file of a genome.",
     "novelty": "Learn where labelled proteins lie, to see how far others are.",
-    "shift": "Estimate the composition of a query set, and correct for it.",
+    "shift": "Estimate the class proportions of a query set, and correct for them.",
     "events": "Learn how probable groups of classes are, and judge it.",
     "release": "Write the record of a release of the calibration set.",
     "trove": "Add a trove to the configuration, list them, withdraw one.",

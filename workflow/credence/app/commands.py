@@ -346,7 +346,7 @@ def annotate(
 def thresholds() -> None:
     """Find from which score on predictions of labelled TABLEs are right as often as wanted.
 
-    For each class, and for all together: the threshold by the estimate, and the one
+    For each class, and for all together: the threshold as estimated, and the one
     that is guaranteed for proteins of new families. Each is a statement by itself.
     """
 
@@ -363,12 +363,12 @@ def thresholds() -> None:
     "--error",
     type=Finite(0.0, 1.0, min_open=True, max_open=True),
     required=True,
-    help="Share of wrong ones that the list may hold.",
+    help="Error rate that the list may hold.",
 )
 @flag_options(
     by_class="A list for each class, each by itself.",
     of_background="The list of background predictions, in place of the calls.",
-    certain="Keep to the share with certainty, not by the estimate.",
+    certain="The upper bound of the error rate, not its estimate, is at most --error.",
 )
 @file_options(clusters="Table of clusters of the listed proteins, for the interval.")
 @settings_options("list")
@@ -449,10 +449,10 @@ def genomes() -> None:
 )
 @json_option
 def watch() -> None:
-    """Keep a line of CONFIDENCES in a log, and say when recalibrate now.
+    """Keep a line of CONFIDENCES in a log, and say when to recalibrate.
 
     Samples are compared with the first ones by the same calibration: their scores, their
-    mix of classes, what is flagged as novel. Whatever their number, an alarm is false at
+    class proportions, what is flagged as novel. Whatever their number, an alarm is false at
     most once in 20 logs.
     """
 
@@ -525,7 +525,7 @@ def novelty() -> None:
 def shift() -> None:
     """Estimate how frequent the classes are in TABLE, whose classes are unknown.
 
-    Only the mix of the classes may differ from the calibration set's; whether
+    Only the class proportions may differ from the calibration set's; whether
     that is so is tested, and reported. Tables of any size: they are read piece
     by piece.
     """

@@ -411,7 +411,7 @@ def needs_places(method: str) -> bool:
 
 
 def is_held_out_by_fit(method: str, n_folds: int) -> bool:
-    """Return whether a fit finds all that is asked of proteins held out in so many folds."""
+    """Return whether a fit finds all that is asked of held-out proteins in so many folds."""
     from credence.calibrators.crossfit import DEFAULT_FOLDS
     from credence.calibrators.method_spec import parse_method
 

@@ -482,7 +482,7 @@ def method_over(methods: tuple[Method, ...]) -> Method:
 
     return Method(
         name="auto",
-        summary="A weighted mean of methods, the weights values on proteins held out.",
+        summary="A weighted mean of methods, the weights values on held-out proteins.",
         reference="Wolpert 1992, Stacked generalization, doi 10.1016/S0893-6080(05)80023-1",
         settings=Auto,
         needs=Need.CLASS,

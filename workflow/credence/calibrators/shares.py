@@ -83,7 +83,7 @@ class ClassOnly:
 
 CLASS_ONLY = classwise.curve_method(
     "class_only",
-    "The share of right predictions of the class, whatever the score (Conf1).",
+    "The precision of the class, whatever the score (Conf1).",
     "Salamon et al. 2023, Eq. 1, doi 10.3390/make5030043",
     ClassOnly,
     {Curve: classwise.ConstantCurve},
@@ -182,7 +182,7 @@ def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:
 
 HISTOGRAM = classwise.curve_method(
     "histogram",
-    "The share of right predictions in each bin of scores.",
+    "The precision in each bin of scores.",
     "Salamon et al. 2023, section 4, doi 10.3390/make5030043",
     Histogram,
     {Curve: StepCurve},
@@ -352,7 +352,7 @@ def draw_values(draws: Masses, cutoff: Integers, at: Integers) -> Floats:
 
 CUMULATIVE = classwise.curve_method(
     "cumulative",
-    "The share of right predictions at the score or better (Cum).",
+    "The precision at the score or better (Cum).",
     "Salamon et al. 2023, section 7, doi 10.3390/make5030043",
     Cumulative,
     {Curve: CumulativeCurve},

@@ -1,7 +1,7 @@
 """Whether confidences hold far from what is known: promised and right, by identity.
 
 Calibration proteins are put into bands by how alike the nearest known protein of another family
-is. In each band the mean confidence by fits without their families stands beside the share right.
+is. In each band the mean confidence by fits without their families stands beside the precision.
 """
 
 from dataclasses import dataclass, replace

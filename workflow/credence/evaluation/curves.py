@@ -151,7 +151,7 @@ def reliability_of(
 
 
 def share_curve(judged: Judged) -> Floats:
-    """Return the kernel estimate of the share right from 0 to 1; NaN where little is there."""
+    """Return the kernel estimate of the precision from 0 to 1; NaN where little is there."""
     if judged.n_samples == 0:
         return np.full(N_CURVE, np.nan)
     cells = GRID_CELLS.cells(judged)

@@ -153,7 +153,7 @@ def _results(
 
 
 def _as_measured(entry: ClassCount, metrics: Sequence[MetricValue]) -> ClassCount:
-    """Return a class whose share right has the interval that tables of metrics give it."""
+    """Return a class whose precision has the interval that tables of metrics give it."""
     for row in metrics:
         is_share = (row.metric, row.class_name) == ("accuracy", entry.class_name)
         if is_share and row.n == entry.n_predicted and not np.isnan(row.lower):

@@ -21,7 +21,7 @@ from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.progress import each
 
 NO_INTERVAL = (float("nan"), float("nan"))
-ALL_ALIKE = 1e-12  # a share right that is no farther from 0 or 1 than rounding
+ALL_ALIKE = 1e-12  # a precision that is no farther from 0 or 1 than rounding
 
 
 def metric_range(
@@ -35,7 +35,7 @@ def metric_range(
         return NO_INTERVAL
     right = float(measures.value[ACCURACY.name][number])
     if metric is GAP and min(right, 1.0 - right) < ALL_ALIKE:
-        # Draws of outcomes that are all alike do not vary: as uncertain as the share right.
+        # Draws of outcomes that are all alike do not vary: as uncertain as the precision.
         ends = metric_range(ACCURACY, measures, number, level)
         return value + right - ends[1], value + right - ends[0]
     freedom = float(measures.scatter[name].freedom[number])

@@ -158,7 +158,7 @@ class FigureSource:
         return bandwidth if math.isfinite(bandwidth) else FALLBACK * float(self.grid[-1])
 
     def histogram(self, class_: int) -> "Series":
-        """Return the share right in each interval of the score."""
+        """Return the precision in each interval of the score."""
         return shares_of(self.samples[class_], self.edges)
 
     @property
@@ -230,7 +230,7 @@ def _fit(method: str, labelled: Labelled) -> Calibration:
 
 
 def shares_of(sample: ClassSample, edges: Floats) -> Series:
-    """Return the share right in each interval of the score, as steps."""
+    """Return the precision in each interval of the score, as steps."""
     where, n = bin_of(sample.score, edges), len(edges) - 1
     right, total = (sum_by(where, weight, n) for weight in (sample.weight_correct, sample.weight))
     share = divide(right, total)
@@ -342,7 +342,7 @@ def scheme(source: FigureSource) -> FigureRecord | None:
 
 
 def score_counts(source: FigureSource) -> FigureRecord | None:
-    """Return right and wrong predictions in intervals of the score, and the share right."""
+    """Return right and wrong predictions in intervals of the score, and the precision."""
 
     def panel(class_: int) -> Parts:
         sample, edges = source.samples[class_], source.edges

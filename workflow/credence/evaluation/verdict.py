@@ -103,7 +103,7 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassesByGap:
-    """Names of classes by what is known of the gap between mean confidence and share right."""
+    """Names of classes by what is known of the gap between mean confidence and precision."""
 
     held: list[str] = field(default_factory=list)  # Surely no greater than allowed
     off: list[str] = field(default_factory=list)  # Surely greater

@@ -106,7 +106,7 @@ def event_data(
 ) -> EventData:
     """Return the set ordered by the keys of ids: ties among neighbours are settled so.
 
-    `confidence` is the calibrator's for proteins held out; it is found here unless given.
+    `confidence` is the calibrator's for held-out proteins; it is found here unless given.
     """
     ids = labelled.predictions.ids.astype(str)
     order = np.lexsort((ids, keys_of(ids.astype(object))))

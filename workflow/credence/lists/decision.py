@@ -35,7 +35,7 @@ BACKGROUND_NAMES = frozenset(
         *("nonpvp", "notpvp", "nonphage", "notphage", "nonviral", "notviral", "nonvirus"),
     )
 )
-TWICE = 2.0  # the error rate of a list: what no class on it exceeds by the estimate
+TWICE = 2.0  # the error rate of a list: what no class on it exceeds as estimated
 CALLS, BACKGROUND = 0, 1  # The groups of classes that have lists of their own
 
 

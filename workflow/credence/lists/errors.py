@@ -1,6 +1,6 @@
 """The error of a list: how many of its members are wrong, and how surely that is known.
 
-What is stated rests on outcomes of proteins held out, never on the confidences of
+What is stated rests on outcomes of held-out proteins, never on the confidences of
 what was selected by them. A list ends at a step of the confidence; its error is that
 of the steps above, each counting as often as the query set has it, and one wrong family
 is added (decision 0033). A protein held out that was right lowers what others are
@@ -58,10 +58,10 @@ class ListErrors:
     n_query: Integers  # Proteins of the query set in each step
     n_listed: Integers  # At each step or above
     above: Above
-    error: Floats  # Estimated share of wrong ones; NaN where nothing shows it
+    error: Floats  # Estimated error rate; NaN where nothing shows it
     bound: Floats  # Its upper end, of all steps together with the certainty
     q_value: Floats  # The least error of a list that holds the step
-    # Share of wrong ones in each step, as its bin of steps shows, and with bins pooled
+    # Error rate in each step, as its bin of steps shows, and with bins pooled
     step_error: tuple[Floats, Floats]
     variance: Floats  # Of the estimated error
     alike: Floats  # How alike relatives in each list are in being wrong, 0 to 1
@@ -123,7 +123,7 @@ def errors_of(
     listed, mix = np.cumsum(n_query[::-1])[::-1], held_out.mix
 
     def of_lists(steps: Iterable[Floats], wrong_family: Floats) -> tuple[Floats, Floats]:
-        """Return the share of wrong ones in each list, and with a wrong family added."""
+        """Return the error rate in each list, and with a wrong family added."""
         wrong = np.max(
             [np.cumsum((bin_of * n_query[:, None])[::-1], axis=0) for bin_of in steps], axis=0
         )
@@ -163,7 +163,7 @@ def errors_of(
 
 
 class StepErrors:
-    """The share of wrong ones in each step, as its bin of steps shows."""
+    """The error rate in each step, as its bin of steps shows."""
 
     def __init__(self, held_out: HeldOut, bin_: Integers) -> None:
         self._bin, self._masses, self._mix = bin_, _masses(held_out, bin_), held_out.mix

@@ -27,11 +27,11 @@ NEWTON_STEPS, CAUTION = 25, 1.0  # The latter families hold the confidence to wh
 def genomes_of(
     held_out: HeldOut, ids: Strings, step: Integers, genome: Strings, family: Strings, level: float
 ) -> dict[str, Any]:
-    """Return, by column and genome, what proteins held out show of calls with such steps.
+    """Return, by column and genome, what held-out proteins show of calls with such steps.
 
     With the probability ρ the calls of a family in a genome are right or wrong by one draw for
     all, else each by its own. How often a call is wrong is a line in the log odds of its
-    confidence, fitted to proteins held out (decision 0033).
+    confidence, fitted to held-out proteins (decision 0033).
     """
     names, code = np.unique(genome.astype(str), return_inverse=True)
     both = np.stack([code, np.unique(family.astype(str), return_inverse=True)[1]])

@@ -1,4 +1,4 @@
-"""What proteins held out show of the confidences of a calibration, in steps.
+"""What held-out proteins show of the confidences of a calibration, in steps.
 
 A calibration file keeps it, so that a list needs no other file: of each calibration
 protein the step of the confidence that a fit without its cluster gave, its classes
@@ -123,7 +123,7 @@ class HeldOut:
 
 
 def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = None) -> HeldOut:
-    """Return what is known of confidences held out, in the order of a hash of ids; no NaN."""
+    """Return what is known of held-out confidences, in the order of a hash of ids; no NaN."""
     rows = np.flatnonzero(~np.isnan(confidence))
     rows = rows[np.argsort(keys_of(labelled.predictions.ids[rows]), kind="stable")]
     known = labelled.take(rows)
@@ -140,7 +140,7 @@ def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = N
 
 
 def corrected_held_out(sample: CalibrationSample, composition: Composition) -> HeldOut:
-    """Return what proteins held out show of corrected confidences.
+    """Return what held-out proteins show of corrected confidences.
 
     Confidences and shares among the wrong are both of fits without the protein's cluster, and
     are corrected as published ones are. Proteins count as often as the estimated proportions

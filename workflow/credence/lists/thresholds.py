@@ -95,7 +95,7 @@ def thresholds_of(
 def _of_class(ranked: Ranked, name: str | None, members: float, wanted: Wanted) -> list[Threshold]:
     coins = coins_of(ranked.grid, ranked.value, ~ranked.is_right, ranked.family, ranked.order)
     error = error_above(ranked)
-    # Of each share wanted the lowest threshold that has it by the estimate.
+    # Of each share wanted the lowest threshold that has it as estimated.
     met = [np.flatnonzero(error <= 1.0 - precision) for precision in wanted.precision]
     ends = [float(ranked.grid[places[-1]]) if len(places) else np.nan for places in met]
     is_right = ranked.is_right.astype(np.float64)
@@ -158,7 +158,7 @@ def _kept(ranked: Ranked, end: float, members: float) -> tuple[float, float]:
 
 
 def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted) -> AllThresholds:
-    """Return the thresholds on scores and, where they are known, on confidences held out."""
+    """Return the thresholds on scores and, where they are known, on held-out confidences."""
     names = labelled.predictions.class_names
     ranked = [] if labelled.predictions.top_score is None else [by_score(labelled)]
     curves: list[ErrorCurve] = []

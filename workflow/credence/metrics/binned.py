@@ -89,7 +89,7 @@ def root_mean_square_gap(sums: Floats, n_effective: Floats) -> Floats:
 ECE = in_width(
     name="ece",
     title="expected calibration error",
-    summary="The mean distance between confidence and share right, in bins of equal width"
+    summary="The mean distance between confidence and precision, in bins of equal width"
     f"{UNLESS}. It is above 0 by chance alone: compare it with its noise floor. A confidence that "
     "is the same for all can score best, so it is no measure of use.",
     reference=GUO_ECE,
@@ -98,7 +98,7 @@ ECE = in_width(
 ECE2 = in_width(
     name="ece2",
     title="expected calibration error, squared form",
-    summary=f"The root of the mean squared distance between confidence and share right, in "
+    summary=f"The root of the mean squared distance between confidence and precision, in "
     f"bins of equal width{UNLESS}; great distances count more.",
     reference=ROOT,
     finish=root_mean_square_gap,
@@ -106,7 +106,7 @@ ECE2 = in_width(
 ECE_COUNT = in_count(
     name="ece_count",
     title="expected calibration error, equal counts",
-    summary=f"The mean distance between confidence and share right, in bins{UNLESS} that "
+    summary=f"The mean distance between confidence and precision, in bins{UNLESS} that "
     "hold about as many proteins each; equal confidences stay in one bin.",
     reference="Nguyen & O'Connor 2015, arXiv 1508.05154",
     finish=mean_gap,
@@ -114,7 +114,7 @@ ECE_COUNT = in_count(
 ECE2_COUNT = in_count(
     name="ece2_count",
     title="expected calibration error, equal counts, squared form",
-    summary=f"The root of the mean squared distance between confidence and share right, in "
+    summary=f"The root of the mean squared distance between confidence and precision, in "
     f"bins{UNLESS} that hold about as many proteins each.",
     reference=ROOT,
     finish=root_mean_square_gap,
@@ -146,7 +146,7 @@ def greatest_gap(sums: Floats, n_effective: Floats) -> Floats:
 MCE = in_width(
     name="mce",
     title="maximum calibration error",
-    summary="The greatest distance between confidence and share right in any bin of equal width"
+    summary="The greatest distance between confidence and precision in any bin of equal width"
     f"{UNLESS}. A bin with few proteins can decide it: compare it with its noise floor.",
     reference="Naeini et al. 2015; Guo et al. 2017, arXiv 1706.04599",
     finish=greatest_gap,
@@ -169,7 +169,7 @@ def debiased_error(sums: Floats, n_effective: Floats) -> Floats:
 DEBIASED = in_count(
     name="ece_debiased",
     title="debiased calibration error",
-    summary="The root of the mean squared distance between confidence and share right, in "
+    summary="The root of the mean squared distance between confidence and precision, in "
     f"bins of equal counts{UNLESS}, with what independent proteins would give by chance "
     "subtracted; 0 where that leaves nothing. Relatives raise chance beyond it.",
     reference="Kumar, Liang & Ma 2019, arXiv 1909.10155",
@@ -217,7 +217,7 @@ def remainder(sums: Floats, n_effective: Floats) -> Floats:
 UNCERTAINTY = part_of_brier(
     name="outcome_variance",
     title="variance of being right",
-    summary="What the Brier score would be if every confidence were the overall share right.",
+    summary="What the Brier score would be if every confidence were the overall precision.",
     finish=outcome_variance,
 )
 SHARPNESS = part_of_brier(
@@ -232,7 +232,7 @@ SHARPNESS = part_of_brier(
 CALIBRATION_PART = part_of_brier(
     name="calibration",
     title="calibration part of the Brier score",
-    summary=f"The mean squared distance between confidence and share right, {BINS}. "
+    summary=f"The mean squared distance between confidence and precision, {BINS}. "
     "Brier score = variance of being right − sharpness + calibration + remainder.",
     finish=calibration,
     is_error=True,

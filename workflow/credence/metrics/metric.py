@@ -176,7 +176,7 @@ def is_right(confidence: Floats, is_correct: Booleans) -> Floats:
 
 ACCURACY = Metric(
     name="accuracy",
-    title="share right",
+    title="precision",
     summary="The share of predictions that are right. It judges the classifier; a calibration "
     "method changes confidences, not predictions.",
     reference="Cantu et al. 2020, doi 10.1371/journal.pcbi.1007845",
@@ -192,8 +192,8 @@ def excess(confidence: Floats, is_correct: Booleans) -> Floats:
 
 GAP = Metric(
     name="gap",
-    title="confidence − share right",
-    summary="The mean confidence less the share right: above 0, confidences are too high on "
+    title="confidence − precision",
+    summary="The mean confidence less the precision: above 0, confidences are too high on "
     "the whole. 0 is perfect. That it is 0 does not say that every confidence is right.",
     reference="Van Calster et al. 2019, doi 10.1186/s12916-019-1466-7",
     losses=excess,

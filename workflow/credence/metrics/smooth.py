@@ -84,7 +84,7 @@ def deviation_of_outcome(sums: Floats, n_effective: Floats) -> Floats:
 KERNEL = Metric(
     name="ece_kernel",
     title="kernel calibration error",
-    summary="The mean distance between the confidence and a kernel estimate of the share right "
+    summary="The mean distance between the confidence and a kernel estimate of the precision "
     "there, weighted by the density of the confidences.",
     reference="Zhang, Kailkhura & Han 2020, arXiv 2003.07329",
     family=GRID_CELLS,
@@ -95,7 +95,7 @@ KERNEL = Metric(
 
 
 def area_between(sums: Floats, n_effective: Floats) -> Floats:
-    """Return the mean over filled score bins, by width, of |mean confidence − share right|."""
+    """Return the mean over filled score bins, by width, of |mean confidence − precision|."""
     filled = sums[0] > 0
     gaps = divide(np.abs(sums[1] - sums[2]), sums[0], 0.0).sum(axis=-1)
     return divide(gaps, filled.sum(axis=-1).astype(np.float64))

@@ -80,7 +80,7 @@ def search(
 ) -> TuningTrial:
     """Return the best of a fixed grid of tunings, then of a finer one around it.
 
-    The error is Σ_b (w_b/w) (mean confidence − share right)² over bins of equal count, of which a
+    The error is Σ_b (w_b/w) (mean confidence − precision)² over bins of equal count, of which a
     calibrated forecast has Σ_b (w_b/w) p(1−p)/n_b by chance, n_b counting clusters: of tunings
     within that of the least the likeliest is taken. `position` is the place of each predicted
     class among those that are looked at.

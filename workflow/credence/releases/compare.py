@@ -114,7 +114,7 @@ def change_of(
 
 
 def share_change(samples: tuple[ClassSample | None, ...], options: FitOptions) -> Change | None:
-    """Return what moved the share right of a class; None where that is not known."""
+    """Return what moved the precision of a class; None where that is not known."""
     given = [sample for sample in samples if sample is not None]
     if len(given) < len(samples):
         return None

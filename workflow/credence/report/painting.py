@@ -27,7 +27,7 @@ def paint_confidence(axes: Any, plot: ConfidencePlot) -> None:
     is_many = len(plot.curves) > 1
     shares, edges = plot.histogram.shares, np.array(plot.histogram.shares.edges)
     middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges) * 0.94
-    right, label = np.nan_to_num(np.array(shares.share)), "share right in bin"
+    right, label = np.nan_to_num(np.array(shares.share)), "precision in bin"
     axes.bar(middle, right, width, label=None if is_many else label, **FAINT, alpha=0.22)
     if not is_many:
         thin = {"ecolor": style.MUTED, "elinewidth": 0.8, "capsize": 1.5}

@@ -38,7 +38,7 @@ class ReliabilityPlot(Plot):
     # Per bin of the first set, where the share would lie by chance were every confidence true.
     band_lower: tuple[float, ...] = ()
     band_upper: tuple[float, ...] = ()
-    # Kernel estimate of the share right for the first set, at the middles of equal parts of the
+    # Kernel estimate of the precision for the first set, at the middles of equal parts of the
     # axis.
     curve: tuple[float, ...] = ()
     # How many of the first set have a confidence in each equal part of the axis.

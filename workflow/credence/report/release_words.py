@@ -90,7 +90,7 @@ def drift_sentences(drift: Drift) -> tuple[str, ...]:
     if not drift.is_corrected:
         parts.append(
             "All of the trove are of one true class: its predictions are all right or all wrong, "
-            "class by class, and that is its composition, not a fault of the old confidences."
+            "class by class; that follows from its class proportions, not from the confidences."
         )
     different = [entry.class_name for entry in drift.truths if entry.p_adjusted <= TEST_LEVEL]
     enough = [entry for entry in drift.truths if not math.isnan(entry.p_adjusted)]

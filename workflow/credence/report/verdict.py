@@ -30,7 +30,7 @@ MIX = (
 REASONS_IN_WORDS = {
     Reason.ROWS_MISPLACED: ("Rows or labels may stand under wrong ids", "{rows}"),
     Reason.GAPS_HOLD: (
-        "Confidences hold on {families} held out",
+        "Confidences hold in cross-validation over {families}",
         "Shown for the classes of {percent} % of the predictions. {over_all}",
     ),
     Reason.GAPS_OFF: (
@@ -44,15 +44,17 @@ REASONS_IN_WORDS = {
     ),
     Reason.SCORES_HELP: (
         "Scores say more than the class alone",
-        "With them, confidences forecast better on {families} held out ({difference}).",
+        "With them, confidences forecast better in cross-validation over {families} "
+        "({difference}).",
     ),
     Reason.SCORES_MAY_NOT_HELP: (
         "Scores may say no more than the class alone",
-        "The difference is within chance on {families} held out ({difference}).",
+        "The difference is within chance in cross-validation over {families} ({difference}).",
     ),
     Reason.CLASS_ALONE_IS_BETTER: (
         "The class alone forecasts better than these confidences",
-        "They are worse than the share right of each class on {families} held out ({difference}).",
+        "They are worse than the precision of each class in cross-validation over {families} "
+        "({difference}).",
     ),
     Reason.CLASS_ALONE_NOT_COMPARED: (
         "Whether scores help was not checked",
@@ -72,7 +74,7 @@ REASONS_IN_WORDS = {
     Reason.NO_RELATIVES_APART: ("No leak found", "{split}"),
     Reason.SCORES_NOT_COMPARED: (
         "Whether scores come from the same classifier was not checked",
-        "The sample has too few scores to compare, or no mix of its classes was estimated.",
+        "The sample has too few scores to compare, or its class proportions were not estimated.",
     ),
     Reason.TOO_FEW_COMPARED: (
         "Whether scores come from the same classifier was not checked",
@@ -81,7 +83,7 @@ REASONS_IN_WORDS = {
     Reason.SAME_CLASSIFIER: ("Scores look like those calibrated", "{noticed}."),
     Reason.OTHER_CLASSIFIER: (
         "Scores of another classifier, or of other proteins",
-        "No mix of the classes explains them. Give scores of the version that was calibrated, or "
+        "No class proportions explain them. Give scores of the version that was calibrated, or "
         "calibrate with proteins like these.",
     ),
     Reason.LEARNT_NOT_COMPARED: (
@@ -122,7 +124,7 @@ REASONS_IN_WORDS = {
     Reason.MIX_MOVES_FEW: ("Class proportions change few confidences", MIX),
     Reason.MIX_MOVES_MANY: ("Class proportions differ from the calibration set", MIX),
     Reason.OTHER_KIND: (
-        "Its proteins are of another kind",
+        "Its proteins are out of distribution",
         "No class proportions explain their scores, and nothing can correct that.",
     ),
 }
@@ -234,8 +236,9 @@ def _gap_facts(check: Check, lookup: Lookup) -> dict[str, str]:
     if every is not None and not math.isnan(every.lower):
         way = "high" if every.value >= 0 else "low"
         over_all = (
-            f"Over all classes, confidences are {points(every.value)} too {way} on "
-            f"{lookup.families} held out ({_signed(every.lower)} to {_signed(every.upper)})."
+            f"Over all classes, confidences are {points(every.value)} too {way} in "
+            f"cross-validation over {lookup.families} ({_signed(every.lower)} to "
+            f"{_signed(every.upper)})."
         )
     return {
         "over_all": over_all,

@@ -52,7 +52,7 @@ class SetOptions:
 
     level: float = 0.9  # Share of proteins whose set holds their class
     # ``class_wise``: of each class; then no mix of classes changes it. ``overall``: of all
-    # proteins at the calibration set's mix of classes, or at another one that is given; sets are
+    # proteins at the calibration set's class proportions, or at others that are given; sets are
     # smaller, some classes are missed more.
     kind: Kind = "class_wise"
 
@@ -272,7 +272,7 @@ class _Parts:
 def judge_sets(
     labelled: Labelled, options: SetOptions, n_folds: int, level: float, n_draws: int
 ) -> SetsFinding:
-    """Return how often sets hold the true class of families held out, and how large they are."""
+    """Return how often sets hold the true class of held-out families, and how large they are."""
     names = labelled.predictions.class_names
     # By name, so that no order of the table's columns reaches the folds.
     fold = fold_of(labelled.cluster, np.array(names)[labelled.true_class], n_folds)

@@ -141,7 +141,10 @@ def of_other_tables(shift: stage_files.ShiftFile, tables: Iterable[str]) -> str:
     if not others or not shift.tables:
         return ""
     here, there = _some(others), f"{_some(shift.tables)} ({shift.finding.n_query:,} proteins)"
-    return f"it is of the mix of {there}, not of {here}; confidences are corrected for that mix"
+    return (
+        f"its class proportions are those of {there}, not of {here}; confidences are corrected "
+        "for these"
+    )
 
 
 def _some(names: Iterable[str]) -> str:

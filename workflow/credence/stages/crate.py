@@ -138,7 +138,7 @@ def multiqc(findings: Findings) -> dict[str, Any]:
         "verdict": {"title": "Verdict", "description": "May the confidences be used?"},
         "proteins": {"title": "Proteins", "format": "{:,.0f}"},
         "without": {"title": "No confidence", "format": "{:,.0f}", "scale": "Oranges"},
-        "corrected": {"title": "Mix of classes", "description": "That confidences are for"},
+        "corrected": {"title": "Class proportions", "description": "That confidences are for"},
     }
     return {
         "id": "credence",

@@ -375,7 +375,7 @@ def remarks_on(list_: ProteinList, largest_listed: float, family_share: float) -
     if list_.kept_off:
         shares = ", ".join(f"{part.n_kept_off} of {part.class_name}" for part in list_.kept_off)
         twice = f"{TWICE * list_.error:.0%}"
-        why = f"since more than {twice} of them are wrong by the estimate"
+        why = f"since more than {twice} of them are wrong as estimated"
         yield f"Kept off {name}, {why}: {shares}."
     worst = f"{list_.alike_lower:,.0f} to {list_.alike_upper:,.0f}"
     for part, kind in (
@@ -398,7 +398,7 @@ LIST_MEANING = (
 FOR_WHOM = (
     "They hold for proteins like those of the calibration set, in the same class proportions.",
     "They hold for proteins that are, class by class, like those of the calibration set, at the "
-    "mix that they are corrected for; what is not known of it is in the bounds.",
+    "class proportions that they are corrected for, whose uncertainty is in the bounds.",
 )
 NO_SHIFT = (NO_HELD_OUT[0], "Make it again with credence shift.")
 
@@ -418,7 +418,7 @@ def sentence_of(list_: ProteinList, errors: ListErrors, rules: ListRules, level:
         if list_.is_certain:
             bound = f"upper {rules.certainty:.0%} bound of its error"
             return f"{name}: no list. The least {bound} that a list has is {least}."
-        return f"{name}: no list. By the estimate, at least {least} of each are wrong."
+        return f"{name}: no list. As estimated, at least {least} of each are wrong."
     return (
         f"{name}: {list_.n:,} predictions with confidence ≥ {list_.confidence:g}, of which "
         f"about {list_.right:,.0f} are right ({level:.0%} interval {list_.right_lower:,.0f} to "
@@ -603,7 +603,7 @@ def threshold_tables(
         for name in ("threshold", "sure")
     )
     echo(
-        f"Wrote {out}: {n} thresholds by the estimate, {n_sure} with a guarantee for new "
+        f"Wrote {out}: {n} thresholds as estimated, {n_sure} with a guarantee for new "
         f"families at {thresholds.certainty:.0%} certainty."
     )
     rows = [row for row in thresholds.rows if not row.n and row.on == thresholds.rows[0].on]

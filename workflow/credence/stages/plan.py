@@ -65,7 +65,7 @@ def plan_verification(
     for at, name in enumerate(ranking.class_names):
         if n := int(plan.n_verify[at].sum()):
             echo(
-                f"{name}: {n} of {int(n_query[at].sum()):,}. The share right at a confidence is "
+                f"{name}: {n} of {int(n_query[at].sum()):,}. The precision at a confidence is "
                 f"known to ± {width[at] / 2:.2f} now, and to about ± {after[at] / 2:.2f} "
                 "once these are verified."
             )

@@ -364,8 +364,8 @@ def new_to(
         notices.append(Notice(kind="overlap", text=text))
     if any(entry is None or not len(entry.ids) for entry in known):
         text = (
-            "Whether some of its proteins calibrated cannot be told: the calibration knows its "
-            "own by no ids but numbers, or by none. If some did, these numbers are too good."
+            "It is unknown whether some of its proteins are calibration proteins: the calibration "
+            "has no ids for its own, or numbers only. If some are, these numbers are too good."
         )
         notices.append(Notice(kind="overlap", text=text, is_warning=True))
     return labelled.take(~is_known), notices

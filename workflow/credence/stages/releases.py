@@ -191,7 +191,7 @@ def compare_releases(
 
 
 def _with_held_out(release: ReleaseData, path: Path, how: Comparison) -> ReleaseData:
-    """Return the older release with what its method says of proteins held out."""
+    """Return the older release with what its method says of held-out proteins."""
     if release.labelled is None:
         raise refuse(str(path), "the older release has no proteins here.", "Leave it out.")
     order = reading.order_of_ids(release.labelled)

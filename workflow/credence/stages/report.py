@@ -148,7 +148,7 @@ def _gathered(options: ReportOptions) -> findings.Findings:
     require_corrected_alike(options.queries, shifts)
     notices = _changed(summaries, shifts)
     notices += [
-        findings.Notice(kind=f"composition of {shift.name}", text=sentence, is_warning=True)
+        findings.Notice(kind=f"class proportions of {shift.name}", text=sentence, is_warning=True)
         for shift in shifts
         for sentence in shift.sentences
     ]

@@ -59,7 +59,7 @@ class WatchAlarm:
 
 
 def watch_sample(confidences: str, calibration: str, date: str, log: str, as_json: bool) -> None:
-    """Add an annotated table to a log, and say whether recalibrate now."""
+    """Add an annotated table to a log, and say whether to recalibrate."""
     require_other((log,), [confidences, calibration])
     check_table_ending(Path(log))
     if not is_date(date):

@@ -412,7 +412,7 @@ class RelativesTable:
 CONFIDENCE_NAMES = tuple(entry.name for entry in columns_of(Confidences))
 # Where `confidence` is corrected for a query set's mix of classes, and only there.
 UNCORRECTED_NAMES = ("uncorrected_confidence", "uncorrected_lower", "uncorrected_upper")
-Q_VALUE = "q_value"  # the least estimated share of wrong ones of a list that holds the protein
+Q_VALUE = "q_value"  # the least estimated error rate of a list that holds the protein
 # Of several tools: how many name the class, the class that each names and how sure each is.
 AGREE, TOOL, SURE = "tools_agree", "tool_", "confidence_"
 GENOME = "genome"  # of the protein, where the score table names it

@@ -459,7 +459,7 @@ def _check_shift(file: ShiftFile) -> None:
 SHIFT_FILES = Signed(
     schema="credence/shift/3",
     kind=ShiftFile,
-    again="Estimate the composition again: credence shift.",
+    again="Estimate the class proportions again: credence shift.",
     check=_check_shift,
 )
 
@@ -580,7 +580,7 @@ NOVELTY_FILES = Signed(
 
 @dataclass(frozen=True, eq=False)
 class HeldOutFile:
-    """What a method says of proteins held out."""
+    """What a method says of held-out proteins."""
 
     method: str
     set: str  # Digest of the proteins: see :func:`labelled_digest`

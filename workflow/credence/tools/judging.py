@@ -46,7 +46,7 @@ class ToolJudge:
         return mean_of(values, self.labelled.weight, chosen, is_share=share)
 
     def ratios(self, log_p: Floats) -> tuple[Ratio, Ratio]:
-        """Return the loss and the share right as what :meth:`measured` takes."""
+        """Return the loss and the precision as what :meth:`measured` takes."""
         return self.ratio(self.loss(log_p)), self.ratio(self.is_right(log_p), share=True)
 
     def measured(self, *ratios: Ratio) -> list[Measured]:
@@ -61,7 +61,7 @@ class ToolJudge:
 def judge_tools(
     fitted: Fitted, labelled: Labelled, answers: ByTool, level: float = 0.95, n_draws: int = 200
 ) -> ToolsFinding:
-    """Return what each tool adds, on families held out."""
+    """Return what each tool adds, on held-out families."""
     judge, names = ToolJudge(labelled, level, n_draws), fitted.combination.names
     every = fitted.each()
     alone = {name: fitted.each([name]) for name in names}

@@ -306,7 +306,7 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
     if threshold is not None:
         parts.append(
             f"At or above score {round_score(threshold, results.scale)}, at least {share(MARKED)} "
-            "of its predictions are right, by the estimate."
+            "of its predictions are right, as estimated."
         )
     point = lookup.at(lookup.shown(entry.class_name), lookup.example_score(entry))
     if point is not None and not math.isnan(point.lower):

@@ -56,9 +56,9 @@ def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
 
 WHAT_IT_SAYS = (
     "Of proteins with this probability that share came true, as the curves show; a single "
-    "probability has no interval. The curves hold for the calibration set's mix of classes, as "
-    "does uncorrected_event_…. Where a sample's mix was estimated, event_… is corrected for it, "
-    "as if that mix were known: it is surer than it should be where the mix is rough."
+    "probability has no interval. The curves hold for the calibration set's class proportions, as "
+    "does uncorrected_event_…. Where a sample's class proportions were estimated, event_… is "
+    "corrected for them as if they were known: it is too certain where they are rough."
 )
 
 
@@ -78,8 +78,9 @@ def section(findings: Findings) -> page.Section | None:
     if known.n_clusters < known.n:
         size += f", {plural(known.n_clusters, 'family', 'families')}"
     overview = page.table(
-        f"The events asked for, as the tables carry them, judged on {units(known)} held out "
-        f"({size}). Sharpness is at most the variance of the outcome, share × (1 − share).",
+        f"The events asked for, as the tables carry them, judged in cross-validation "
+        f"over {units(known)} ({size}). Sharpness is at most the variance of the outcome, share "
+        "× (1 − share).",
         events.events,
         page.word("event", "name"),
         page.word("what it says", "words"),
@@ -115,9 +116,9 @@ def section(findings: Findings) -> page.Section | None:
         text += "The predicted class keeps its confidence, and the others are moved around it. "
     n = sum(event.n for event in events.events)
     agreement = text + (
-        f"Of {count(n)} forecasts on {units(*events.events)} held out, {count(events.n_moved)} "
-        f"moved by more than 0.001; their mean NLL was {events.nll_before:.4f} before and is "
-        f"{events.nll_after:.4f} after."
+        f"Of {count(n)} forecasts in cross-validation over {units(*events.events)}, "
+        f"{count(events.n_moved)} moved by more than 0.001; their mean NLL was "
+        f"{events.nll_before:.4f} before and is {events.nll_after:.4f} after."
     )
     together = None
     if (pooled := events.pooled) is not None:
@@ -169,13 +170,13 @@ def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Fo
     has_band = not all(map(math.isnan, (*reliability.band_lower, *reliability.band_upper)))
     diagram = page.Figure(
         name=f"event-{name}-reliability",
-        caption=f"{event.name}: share for which it came true over the probability stated, on "
-        f"{units(event)} held out, with intervals over them; below, how many have which "
-        f"probability (n = {count(event.n)}). On the diagonal probabilities keep their word.",
+        caption=f"{event.name}: share for which it came true over the probability stated, in "
+        f"cross-validation over {units(event)}, with intervals over them; below, how many have "
+        f"which probability (n = {count(event.n)}). On the diagonal probabilities are calibrated.",
         alternative=f"Held-out shares over the probability of {event.name}, in "
         f"{plural(filled, 'filled bin')}.",
         plot=ReliabilityPlot(
-            names=("held out",),
+            names=("held-out",),
             bins=(reliability.bins,),
             band_lower=reliability.band_lower if has_band else (),
             band_upper=reliability.band_upper if has_band else (),
@@ -208,10 +209,10 @@ def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Fo
     tuned = {entry.forecaster: f"{entry.setting} {entry.value:g}" for entry in event.tuned}
     differences = {row.method: with_sign(row) for row in event.differences if row.metric == "nll"}
     compared = page.table(
-        f"Forecasters of {shortened(event.name)}, tuned and judged on {units(event)} "
-        f"held out ({plural(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
-        f"{FORECASTER_NAMES.get(events.forecaster, events.forecaster)}, moved to agree with the "
-        "rest.",
+        f"Forecasters of {shortened(event.name)}, tuned and judged in cross-validation "
+        f"over {units(event)} ({plural(events.n_folds, 'part')}, n = {count(event.n)}). The "
+        f"tables carry {FORECASTER_NAMES.get(events.forecaster, events.forecaster)}, moved to "
+        "agree with the rest.",
         (PUBLISHED, *events.compared),
         page.word("forecast", lambda method: FORECASTER_NAMES.get(method, method)),
         page.word("tuned to", lambda method: tuned.get(method, DASH)),

@@ -13,7 +13,7 @@ from credence.report.sections.lookup import Lookup
 from credence.report.wording import DASH, count, in_words, round_score, shown
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
-TWICE = 2.0  # the error rate of a list: what no class on it exceeds by the estimate
+TWICE = 2.0  # the error rate of a list: what no class on it exceeds as estimated
 ON_SCORE = "score"
 
 
@@ -93,13 +93,13 @@ def _of_query_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block
                 f"{percent(1.0 - longest.confidence)} are wrong"
             )
         text += (
-            f". The numbers come from {lookup.families} held out, never from adding up "
+            f". The numbers come from cross-validation over {lookup.families}, not from adding up "
             "confidences, and hold for proteins like those of the calibration set."
         )
         if lists.is_adjusted:
             text += (
-                " The confidences are corrected for this set's mix of classes; bounds and ranges "
-                "hold what is not known of an estimated mix. That only the mix differs is assumed."
+                " The confidences are corrected for this set's class proportions; bounds and "
+                "intervals include their uncertainty. It is assumed that nothing else differs."
             )
         if not lookup.knows_relatives:
             text += (
@@ -143,9 +143,9 @@ def _of_query_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block
         ]
         verify = (
             f"What to verify next, if you can verify {plural(lists.n_verify, 'protein')}; how "
-            f"many of each predicted class: {', '.join(parts)}. In brackets, how surely the share "
-            "right at a confidence is known: the half width of a 95 % interval, averaged over the "
-            "predictions of the class, before → after. credence plan names the proteins, and "
+            f"many of each predicted class: {', '.join(parts)}. In brackets, how well the "
+            "precision at a confidence is known: the half width of a 95 % interval, averaged over "
+            "the predictions of the class, before → after. credence plan names the proteins, and "
             "writes a table to fill in."
         )
         blocks += page.flat(verify)
@@ -197,7 +197,7 @@ def _table(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -> 
     name = "list_background" if together[0].is_background else "list"
     unit = "family" if lookup.knows_relatives else "protein"
     return page.table(
-        f"Lists of {lists.name}. Those by the estimate are files beside confidences.tsv, "
+        f"Lists of {lists.name}. Those as estimated are files beside confidences.tsv, "
         f"{name}_<FDR>.tsv; credence list --certain writes the others.",
         together,
         page.word("FDR", lambda entry: percent(entry.error)),
@@ -238,7 +238,7 @@ def _remarks(lists: UseLists, entry: ProteinList, lookup: Lookup) -> Iterator[st
         names = in_words(f"{part.n_kept_off} of {part.class_name}" for part in entry.kept_off)
         twice = percent(TWICE * entry.error)
         yield (
-            f"Kept off {name}, since more than {twice} of them are wrong by the estimate: {names}."
+            f"Kept off {name}, since more than {twice} of them are wrong as estimated: {names}."
         )
     if lookup.knows_relatives and entry.largest_family > lists.family_share:
         yield (
@@ -355,10 +355,10 @@ def _of_classes(thresholds: AllThresholds, findings: Findings) -> list[page.Bloc
         else "guaranteed if no two calibration proteins are related, which was not examined"
     )
     text = (
-        f"From which {on} on is a class right as often as you want? By the estimate, and "
+        f"From which {on} on is a class right as often as you want? As estimated, and "
         f"{guaranteed}: of calibration sets like this one, "
         f"at most {percent(1.0 - thresholds.certainty)} give a threshold that lets through more "
-        "wrong ones. Of one class by itself, at calibration's mix of classes; for another mix use "
+        "wrong ones. Of one class by itself, at calibration's class proportions; for others use "
         "the lists."
     )
 

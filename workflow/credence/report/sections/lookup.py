@@ -80,7 +80,7 @@ class Lookup:
         self.floors = _by(held_out, *key, "metric", "relatives_alike")
 
     def marks(self, entry: ClassCount) -> tuple[float | None, float | None]:
-        """Return the thresholds of a class for nine of ten right: by the estimate, and guaranteed.
+        """Return the thresholds of a class for nine of ten right: as estimated, and guaranteed.
 
         The estimate is for the class proportions of a sample, where its lists are.
         """
@@ -195,7 +195,7 @@ class Lookup:
         alike = " and known relatives right or wrong together" if self.knows_relatives else ""
         return (
             f" Grey: where points would lie by chance were every confidence true{alike}. Line: "
-            "the share right, smoothed. Below: how many have which confidence."
+            "the precision, smoothed. Below: how many have which confidence."
         )
 
     def confidence_plot(self, entry: ClassCount, methods: Iterable[str]) -> ConfidencePlot | None:

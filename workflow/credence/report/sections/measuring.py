@@ -355,7 +355,7 @@ def _tests(lookup: Lookup) -> page.TableBlock:
 
     asked = (findings.chosen, MAIN_TEST)
     return page.table(
-        f"Are the confidences of {findings.chosen} off, held out? By random signs over "
+        f"Are the confidences of {findings.chosen} off in cross-validation? By random signs over "
         f"{lookup.families}; p corrected for the number of classes (Holm).",
         [row for row in findings.results.tests if (row.method, row.test) == asked],
         page.word("predicted class", lambda row: row.class_name or "all classes"),

@@ -21,7 +21,7 @@ def section(findings: Findings) -> page.Section:
     blocks = page.flat(
         figure and page.FigureRow(figures=(figure, *_overall_reliability(lookup))),
         _overall_table(lookup),
-        "A cumulative confidence is the share right among predictions with that score or better "
+        "A cumulative confidence is the precision among predictions with that score or better "
         "(or, below the cut-off, of all those below), not at that very score." * is_cumulative,
     )
     return page.Section(name="methods", title="All methods", blocks=blocks)
@@ -91,7 +91,7 @@ def _overall_reliability(lookup: Lookup) -> tuple[page.Figure, ...]:
     chosen = lookup.findings.chosen
     pairs = [
         (words, reliability)
-        for sample, words in (("held_out", "held out"), ("in_sample", "in-sample"))
+        for sample, words in (("held_out", "held-out"), ("in_sample", "in-sample"))
         if (reliability := lookup.reliability.get((chosen, None, sample))) is not None
         and sum(reliability.bins.n) > 0
     ]
@@ -99,7 +99,7 @@ def _overall_reliability(lookup: Lookup) -> tuple[page.Figure, ...]:
         return ()
     figure = page.Figure(
         name="reliability-all",
-        caption=f"All classes together: confidence of {chosen} against the share right, held-out "
+        caption=f"All classes together: confidence of {chosen} against the precision, held-out "
         f"and "
         "in-sample. In-sample points lie nearer to the diagonal than new proteins will."
         + lookup.chance_in_words(pairs[0][1]),

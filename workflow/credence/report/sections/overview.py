@@ -13,7 +13,7 @@ def section(findings: Findings) -> page.Section:
     program = f"credence {provenance.credence_version}"
     versions = [program, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
     whole = "whole families" if lookup.knows_relatives else "proteins"
-    draws = f"; {count(results.n_draws)} draws over {whole}" if results.n_draws else ""
+    draws = f"; {count(results.n_draws)} bootstrap resamples of {whole}" if results.n_draws else ""
     intervals = f"{100 * results.level:g} %, pointwise"
     n_training = 0 if findings.split is None else findings.split.n_training
     training = f"{plural(n_training, 'protein')}; their relatives are set aside"
@@ -64,7 +64,7 @@ GLOSSARY = {
     "know of samples that differ from the calibration set.",
     "family": "A cluster of relatives: proteins so alike that they do not count as independent "
     "cases.",
-    "share right": "Right predictions of a class over all predictions of it (Conf1); as a metric "
+    "precision": "Right predictions of a class over all predictions of it (Conf1); as a metric "
     "it is called accuracy. Its interval counts {families}.",
     "calibration set": "Proteins of known class that the classifier did not see in training.",
     "in-sample": "Measured on the proteins that the curve was fitted to. Such numbers flatter.",
@@ -75,7 +75,7 @@ GLOSSARY = {
     "count as 1e-15 away from it.",
     "Brier score": "The mean squared distance between confidence and what turned out (1 right, 0 "
     "wrong). 0 is perfect; always saying 0.5 gives 0.25.",
-    "ECE": "Expected calibration error: how far confidences lie from the share right, on average "
+    "ECE": "Expected calibration error: how far confidences lie from the precision, on average "
     "over bins. Chance alone makes it greater than 0: compare it with the noise floor in "
     "brackets.",
     "Holm's correction": "Makes p-values of several classes greater, so that one of them is not "
@@ -93,11 +93,11 @@ BENCH_MEANING = tuple(
         "nobody knows. With a range of 0.71 to 0.87, 71 to 87 may be: plan with the lower end "
         "where a mistake is expensive. Of 15 that you clone, ten or more are right in 94 of 100 "
         "cases; relatives count as one.",
-        "A wide range, 0.35 to 0.97, is no weaker yes: too few independent proteins with such "
-        "a score were known. For a screen take a list, whose share of wrong ones is that of the "
+        "A wide interval, 0.35 to 0.97, is no weaker yes: too few independent proteins with such "
+        "a score were known. For a screen take a list, whose error rate is that of the "
         "whole list; for one protein read its own confidence. Where a class is rarer than in "
-        "calibration, fewer are right: confidences are corrected for that, not for proteins of "
-        "another kind.",
+        "calibration, fewer are right: confidences are corrected for that, not for proteins "
+        "that are out of distribution.",
         "It says nothing of whether a protein expresses, folds or works, nor whether the labels "
         "learnt from are true, and it holds for this version of the classifier only. In full, "
         "with an example: docs/what-does-it-mean.md of credence.",

@@ -174,7 +174,7 @@ def _held_out(lookup: Lookup, cite: Citations) -> str:
     if results.n_draws:
         alike = " and for how alike relatives are" if is_known else ""
         text += (
-            f" Their intervals rest on {count(results.n_draws)} draws of a Bayesian "
+            f" Their intervals rest on {count(results.n_draws)} resamples of a Bayesian "
             f"bootstrap over {unit}s, widened for how few {unit}s there are{alike}."
         )
     others = [
@@ -229,7 +229,7 @@ def _sets(lookup: Lookup, cite: Citations) -> str:
     whole = sets.all_classes
     return (
         f"Prediction sets are conformal{cite(*works)} and made to hold the true class of "
-        f"{100 * sets.level:g} % of proteins {whom}; held out, "
+        f"{100 * sets.level:g} % of proteins {whom}; in cross-validation, "
         f"{with_interval(whole.coverage, whole.lower, whole.upper)} of them did."
     )
 
@@ -246,9 +246,9 @@ def _lists(lookup: Lookup, cite: Citations) -> str:
     ]
     if made:
         texts.append(
-            "Lists of predictions are the longest whose estimated share of wrong ones is allowed: "
-            f"{', '.join(made)}. The share is that of {lookup.families} held out with one wrong "
-            f"{unit} added, weighted to the confidences of the set."
+            "Lists of predictions are the longest whose estimated error rate is allowed: "
+            f"{', '.join(made)}. The rate is that of held-out proteins of {lookup.families}, one "
+            f"wrong {unit} added, weighted to the confidences of the set."
         )
     if thresholds is not None and any(not math.isnan(row.sure) for row in thresholds.rows):
         certainty = f"{percent(thresholds.certainty)} certainty for each class by itself"
@@ -312,7 +312,7 @@ def _events(lookup: Lookup, cite: Citations) -> str:
     return (
         f"Probabilities of further events ({named}) were forecast{cite(KULESHOV_LIANG)} by "
         f"{FORECASTER_NAMES.get(events.forecaster, events.forecaster)}{cite(events.reference)}, "
-        f"tuned and judged on {units(*events.events)} held out in "
+        f"tuned and judged in cross-validation over {units(*events.events)} in "
         f"{plural(events.n_folds, 'part')}."
     )
 

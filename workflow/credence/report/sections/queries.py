@@ -18,8 +18,8 @@ def section(findings: Findings) -> page.Section | None:
     if not findings.queries:
         return None
     blocks = page.flat(
-        "These confidences hold as far as your proteins resemble the calibration set: the mix of "
-        "classes can be corrected for, other kinds of proteins cannot.",
+        "These confidences hold as far as your proteins resemble the calibration set: other "
+        "class proportions can be corrected for, other kinds of proteins cannot.",
         (_blocks(findings, *named) for named in page.with_slugs(findings.queries)),
     )
     return page.Section(name="query-sets", title="Your samples", blocks=blocks)
@@ -84,7 +84,9 @@ def novelty_blocks(findings: Findings) -> page.Section | None:
         + ("" if Lookup(findings).knows_relatives else NO_RELATIVES_KNOWN),
         (_novelty_blocks(*named) for named in page.with_slugs(findings.novelties)),
     )
-    return page.Section(name="novelty", title="Proteins unlike any known", blocks=blocks)
+    return page.Section(
+        name="novelty", title="Proteins far from all known proteins", blocks=blocks
+    )
 
 
 def _novelty_blocks(novelty: NoveltyFinding, name: str) -> tuple[page.Block, ...]:
@@ -158,7 +160,9 @@ def _advice(novelty: NoveltyFinding) -> str:
     if novelty.n_flagged == 0:
         if math.isnan(novelty.flag_distance):
             return "More labelled families are needed before any protein can be flagged."
-        return "No protein is flagged; how many foreign ones would be is not known from that."
+        return (
+            "No protein is flagged. It is not known how many far from all known proteins would be."
+        )
     advice = (
         "What to do with the flagged: do not count on their confidences. Look first whether the "
         "sequence is whole and a protein at all (a frame shift, a fragment, low complexity), then "

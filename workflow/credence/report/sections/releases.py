@@ -75,12 +75,12 @@ def drift_blocks(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
         page.number("new", "n_trove"),
         page.number("families, old", "n_clusters_old"),
         page.number("families, new", "n_clusters_trove"),
-        page.number("recognised, old", "right_old", share),
-        page.number("recognised, new", "right_trove", share),
+        page.number("recall, old", "right_old", share),
+        page.number("recall, new", "right_trove", share),
         page.number("distance", "distance", two_decimals),
         page.word("test", lambda entry: words_of_test(entry.p_adjusted, math.nan)),
         explained={
-            "recognised, old": "Share predicted to be in their class",
+            "recall, old": "Share predicted to be in their class",
             "distance": "Of the scores' distributions, 0 to 1",
             "test": "Families exchanged at random; counted over classes (Holm)",
         },
@@ -134,8 +134,8 @@ def metrics_of(step: ReleaseStep) -> page.Folded | None:
         return None
     samples = {"old": f"proteins of {step.older.name}", "test": "test group"}
     metrics = page.table(
-        "The same proteins judged by both releases, held out. Smaller is better; intervals "
-        "count families.",
+        "The same proteins judged by both releases, cross-validated by family. Smaller is better; "
+        "intervals count families.",
         step.metrics,
         page.word("judged on", lambda entry: samples[entry.sample]),
         page.word("predicted class", lambda entry: entry.class_name or "all"),
@@ -310,7 +310,7 @@ def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> 
     return page.Figure(
         name=f"changes-{name}",
         caption=f"Confidence of a typical prediction by {step.method}: {step.older.name} "
-        f"(hollow), {step.newer.name} (filled; tick: at the old mix of classes).{interval} "
+        f"(hollow), {step.newer.name} (filled; tick: at the old class proportions).{interval} "
         "Classes that moved by half a percentage point or more.",
         alternative=f"Confidence before and now: {stated}.",
         plot=comparison(

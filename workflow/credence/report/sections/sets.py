@@ -21,7 +21,7 @@ def section(findings: Findings) -> page.Section | None:
         n += f" of {plural(whole.n_clusters, 'family', 'families')}"
         each = ", each family counting once"
     text = (
-        f"On {lookup.families} held out ({plural(sets.n_folds, 'part')}), "
+        f"In cross-validation over {lookup.families} ({plural(sets.n_folds, 'part')}), "
         f"{with_interval(whole.coverage, whole.lower, whole.upper)} of the sets hold the true "
         f"class, from {n}{each}; they name {whole.mean_size:.2f} classes on average. "
     )
@@ -44,11 +44,11 @@ def section(findings: Findings) -> page.Section | None:
     level = f"{100 * sets.level:g} %"
     if sets.kind == "class_wise":
         whom = f"of the proteins of each class {level} have their class in their set"
-        mix = " That holds whatever the mix of classes is, so it needs no correction for it."
+        mix = " That holds whatever the class proportions are, so it needs no correction."
     else:
         whom = f"of all proteins {level} have their class in their set, of some classes fewer"
         mix = (
-            " That holds at the calibration set's mix of classes; for another mix there is "
+            " That holds at the calibration set's class proportions; for others there is "
             "a column of its own."
         )
     for_whom = (
@@ -70,7 +70,7 @@ def section(findings: Findings) -> page.Section | None:
         summary="What sets kept of their promise, and how to read them", blocks=inside
     )
     blocks = page.flat(page.lead(promise), _figure(sets, lookup), kept)
-    return page.Section(name="sets", title="Which classes may it be?", blocks=blocks)
+    return page.Section(name="sets", title="Prediction sets", blocks=blocks)
 
 
 def _pooled_in_words(sets: SetsFinding, pooled: SetClass, lookup: Lookup) -> str:
@@ -83,7 +83,7 @@ def _pooled_in_words(sets: SetsFinding, pooled: SetClass, lookup: Lookup) -> str
         f"{', '.join(sharing)} {'have' if many else 'has'} fewer, and "
         f"{'share' if many else 'has'} a pooled threshold, from "
         f"{'their' if many else 'its'} {lookup.families}{lending}. The promise is for these "
-        f"{lookup.families} together, not for each class: held out, the sets of "
+        f"{lookup.families} together, not for each class: in cross-validation, the sets of "
         f"{plural(pooled.n, 'protein')} of {'these classes' if many else 'this class'} hold the "
         f"true class {with_interval(pooled.coverage, pooled.lower, pooled.upper)}. The column "
         f"set_pooled names such classes where they are in a set."
@@ -103,7 +103,7 @@ def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
             "share of sets that hold the true class",
             (entry.class_name or "" for entry in known),
             [
-                ("held out", [(entry.coverage, entry.lower, entry.upper) for entry in known]),
+                ("held-out", [(entry.coverage, entry.lower, entry.upper) for entry in known]),
                 ("promised", [without_interval(sets.level)] * len(known)),
             ],
         ),
@@ -121,8 +121,9 @@ def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
 
     pooled = () if sets.pooled is None else (sets.pooled,)
     return page.table(
-        f"Prediction sets at {share(sets.level)}, on {lookup.families} held out. Where these are "
-        "few, whole ones make the coverage higher than promised, by up to one in their number.",
+        f"Prediction sets at {share(sets.level)}, in cross-validation over {lookup.families}. "
+        "Where these are few, whole ones make the coverage higher than promised, by up to one in "
+        "their number.",
         (*sets.classes, *pooled, sets.all_classes),
         page.word(
             "true class",

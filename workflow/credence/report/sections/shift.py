@@ -29,16 +29,16 @@ def section(findings: Findings) -> page.Section | None:
         return None
     blocks = page.flat(
         "Where a class is rare, fewer of its predictions are right. So confidences are corrected "
-        "for the mix of classes that the scores of a sample show. This assumes that proteins of a "
-        "class score as they did in the calibration set: a test can refute that, never prove it. "
-        "In confidences.tsv, uncorrected_confidence is the one before.",
+        "for the class proportions that the scores of a sample show. This assumes that proteins "
+        "of a class score as they did in the calibration set: a test can refute that, never prove "
+        "it. In confidences.tsv, uncorrected_confidence is the one before.",
         (_blocks(findings, *named) for named in page.with_slugs(findings.shifts)),
     )
     return page.Section(name="shift", title="Label shift", blocks=blocks)
 
 
 def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Block, ...]:
-    kind = f"composition of {shift.name}"
+    kind = f"class proportions of {shift.name}"
     notices = [Notice(kind=kind, text=text, is_warning=True) for text in shift.sentences]
     notices += [Notice(kind=kind, text=text) for text in shift.remarks]
     before = [without_interval(entry.calibration_proportion) for entry in shift.classes]
@@ -67,10 +67,10 @@ def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Bl
         entries.append(("Condition number", f"{condition}: {grows} shares"))
     tests = [
         (shift.p_no_shift, "classes are predicted as often as in calibration", math.nan),
-        (shift.p_label_shift, "a mix of the classes explains the scores", math.nan),
+        (shift.p_label_shift, "some class proportions explain the scores", math.nan),
     ]
     if shift.sameness is not None:
-        same = "the scores are like those calibrated, whatever the mix"
+        same = "the scores are like those calibrated, whatever the class proportions"
         tests.append((shift.sameness.p_value, same, shift.sameness.power))
     for p, null, power in tests:
         if not math.isnan(p):
@@ -103,16 +103,18 @@ def mix_sentences(shift: ShiftFinding) -> str:
     """Return how a query set is mixed, in a sentence or two."""
     if shift.estimator == "none":
         return (
-            f"For {shift.name} no composition was asked for: its corrected confidences are the "
-            "same as the others."
+            f"For {shift.name} no class proportions were asked for: its corrected confidences are "
+            "the same as the others."
         )
     is_known = shift.estimator == "stated"
-    text = f"For {shift.name} you stated the composition; it is taken as known."
+    text = f"For {shift.name} you stated the class proportions; they are taken as known."
     if not is_known:
         text = f"From the scores of {plural(shift.n_query, 'protein')} in {shift.name}"
         if shift.part_applied == 0.0:
-            return f"{text}, its classes are not known to be mixed otherwise than in calibration."
-        text += ", its classes are mixed otherwise than in calibration."
+            return (
+                f"{text}, its class proportions are not known to differ from those in calibration."
+            )
+        text += ", its class proportions differ from those in calibration."
     stated = "; ".join(
         f"{entry.class_name} makes up {with_interval(entry.share, *_bounds(shift, entry))} of it, "
         f"{share(entry.calibration_proportion)} of the calibration set" + _applied(entry)
@@ -176,8 +178,8 @@ def _far_from_known(novelty: NoveltyFinding) -> str:
 def _scores_fit(shift: ShiftFinding) -> str:
     if shift.p_label_shift < TEST_LEVEL:
         text = (
-            "The mix does not fully explain the scores of this set: at the worst place they "
-            f"differ by {share(shift.gap)} of the set"
+            "The class proportions do not fully explain the scores of this set: at the worst "
+            f"place they differ by {share(shift.gap)} of the set"
         )
         if shift.sameness is not None and not math.isnan(shift.sameness.effect):
             effect = f"{100 * shift.sameness.effect:.1f} percentage points"

@@ -84,7 +84,9 @@ def section(findings: Findings) -> page.Section | None:
         split.worst and worst,
         apart,
     )
-    return page.Section(name="split", title="Do relatives cross the split?", blocks=blocks)
+    return page.Section(
+        name="split", title="Do homologues stand in different groups (leakage)?", blocks=blocks
+    )
 
 
 def lead_of(split: SplitFinding, joined: JoinedAudit | None = None) -> str:

@@ -15,7 +15,7 @@ def section(findings: Findings) -> page.Section | None:
         return None
     results, chosen = test_set.results, findings.chosen
     test, held_out = Lookup(replace(findings, results=results)), Lookup(findings)
-    stated = f" Mean confidence minus share right, in percentage points: {_gap(test, None)}."
+    stated = f" Mean confidence minus precision, in percentage points: {_gap(test, None)}."
     right = f"{results.n_correct:,} {'is' if results.n_correct == 1 else 'are'} right"
     lead = (
         f"{results.evidence} have the role test: they fitted nothing and chose nothing. The "
@@ -25,7 +25,7 @@ def section(findings: Findings) -> page.Section | None:
     diagram = test.reliability.get((chosen, None, "test"))
     figure = diagram is not None and page.Figure(
         name="reliability-test",
-        caption=f"Test group: confidence of {chosen} against the share right.",
+        caption=f"Test group: confidence of {chosen} against the precision.",
         alternative="Reliability on the test group.",
         plot=reliability_plot((chosen,), (diagram,)),
     )
@@ -43,7 +43,7 @@ def section(findings: Findings) -> page.Section | None:
 
 
 def _gap(test: Lookup, class_name: str | None) -> str:
-    """Return mean confidence minus share right, with its interval."""
+    """Return mean confidence minus precision, with its interval."""
     gap = test.metrics.get((test.findings.chosen, class_name, "test", "gap"))
     if gap is None:
         return DASH
@@ -53,7 +53,7 @@ def _gap(test: Lookup, class_name: str | None) -> str:
 def _classes(test: Lookup) -> page.TableBlock:
     chosen = test.findings.chosen
     return page.table(
-        "The test group by predicted class. The difference is mean confidence minus share right, "
+        "The test group by predicted class. The difference is mean confidence minus precision, "
         "in percentage points: above 0 confidences are too high.",
         test.findings.results.classes,
         page.word("predicted class", "class_name"),
@@ -71,8 +71,8 @@ def _methods(findings: Findings, test: Lookup, held_out: Lookup) -> page.TableBl
         return page.number(title, lambda method: test.loss(method.name, None, "test", name))
 
     return page.table(
-        "Methods over all classes: on the test group, as they are, and held out of the "
-        "calibration set, fitted again without each family.",
+        "Methods over all classes: on the test group, as they are, and on held-out proteins "
+        "of the calibration set, fitted again without each family.",
         findings.methods,
         page.word("method", "name"),
         of_test("nll"),

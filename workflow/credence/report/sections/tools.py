@@ -32,8 +32,8 @@ def _in_short(tools: ToolsFinding, lookup: Lookup) -> str:
     best = next(tool for tool in tools.tools if tool.name == tools.best)
     by = f"{three_decimals(abs(tools.above_best))} ± {three_decimals(tools.error)}"
     text = (
-        f"On {lookup.families} held out ({plural(tools.n, 'protein')}), the class that all "
-        f"{len(tools.tools)} tools together find most probable is right for "
+        f"In cross-validation over {lookup.families} ({plural(tools.n, 'protein')}), the class "
+        f"that all {len(tools.tools)} tools together find most probable is right for "
         f"{_share(tools.accuracy)}; that of {tools.best} alone, the best one, for "
         f"{_share(best.accuracy)}. "
     )
@@ -62,8 +62,9 @@ def _tools(tools: ToolsFinding, lookup: Lookup) -> page.TableBlock:
     )
     rows = (*tools.tools, every)
     return page.table(
-        f"What each tool is worth alone, and what is lost without it, on {lookup.families} held "
-        f"out. Intervals ({rounded(100 * tools.level, 0)} %) count {lookup.families}.",
+        f"What each tool is worth alone, and what is lost without it, in cross-validation over "
+        f"{lookup.families}. Intervals ({rounded(100 * tools.level, 0)} %) count "
+        f"{lookup.families}.",
         rows,
         page.word("tool", "name"),
         page.number("proteins answered", "n_answered"),
@@ -83,7 +84,8 @@ def _tools(tools: ToolsFinding, lookup: Lookup) -> page.TableBlock:
 
 def _pairs(tools: ToolsFinding) -> page.TableBlock:
     return page.table(
-        "Proteins for which two tools name different classes, and who is right then, held out.",
+        "Proteins for which two tools name different classes, and who is right then, "
+        "cross-validated by family.",
         sorted(tools.pairs, key=lambda pair: -pair.n),
         page.word("one", "first"),
         page.word("the other", "second"),
