@@ -82,6 +82,13 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what credence is for and how to begin, then the commands."""
+        formatter.write_text(HELP)
+        formatter.write_paragraph()
+        self.format_usage(ctx, formatter)
+        self.format_options(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line per command, without importing any."""
         for title, commands in GROUPS.items():
@@ -97,7 +104,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-HELP = """Calibrated confidence, class by class, for protein classifiers.
+HELP = """Say how probable it is that each prediction of a protein classifier is right.
 
 \b
 credence demo            a finished page from a simulated world

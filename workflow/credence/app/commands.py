@@ -409,7 +409,7 @@ def plan() -> None:
     """
 
 
-@stage_command("gff.annotate_gff", "gff conf.tsv --gff genome.gff3 --out annotated.gff3")
+@stage_command("gff.annotate_gff", "gff conf.tsv --gff demo/my_phages.gff3 --out annotated.gff3")
 @click.argument("confidences")
 @required_options(gff="The GFF3 file of the genome, plain or .gz.")
 @file_options(attribute="Which attribute of its CDS holds the ids; else the one that does.")
@@ -424,7 +424,10 @@ def gff() -> None:
     """
 
 
-@stage_command("genomes.genome_calls", "genomes conf.tsv --calibration c.json --out genomes.tsv")
+@stage_command(
+    "genomes.genome_calls",
+    "genomes conf.tsv --calibration c.json --genomes demo/my_phages_genomes.tsv --out genomes.tsv",
+)
 @click.argument("confidences")
 @required_options(calibration="What they were annotated with.")
 @file_options(

@@ -54,7 +54,7 @@ queries: []  # tables that are to be given confidences:
 @click.option("--query", multiple=True, help="A table to be given confidences; repeat it.")
 @click.option("--out", help="The configuration; NAME.yaml unless given.")
 def command(name: str, scores: str, query: tuple[str, ...], out: str | None, **given: Any) -> None:
-    """Write a configuration for your own tables, NAME.yaml, with a comment on every setting.
+    """Write a configuration for your own tables, with a comment on every setting.
 
     It finds out what the tables are: of a known tool, or which columns hold the
     ids, the true classes, the scores. What it writes passes credence check, for all

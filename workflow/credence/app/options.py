@@ -63,7 +63,16 @@ INPUT, SETTINGS, OUTPUT, OTHER, WORKFLOWS = OPTION_GROUPS = (
     *("Input", "Settings", "Output", "Computer and help"),
     "For workflows (JSON)",
 )
-OF_OUTPUT = ("also", "spreadsheet_safe", "six_decimals", "ending", "samples_as", "only", "formats")
+OF_OUTPUT = (
+    "out",
+    "also",
+    "spreadsheet_safe",
+    "six_decimals",
+    "ending",
+    "samples_as",
+    "only",
+    "formats",
+)
 OF_COMPUTER = ("threads", "pieces", "share", "timeout", "cores", "profile", "directory")
 
 
@@ -110,8 +119,6 @@ class CommandsBelow(GroupedHelp, click.Group):
 def group_of(param: click.Parameter) -> str:
     """Return the group of an option: JSON is for workflows, what it writes is output."""
     text = str(getattr(param, "help", None) or "")
-    if param.name == "out":
-        return OUTPUT
     if text.endswith("JSON.") or str(param.name).endswith("_json"):
         return WORKFLOWS
     if isinstance(param, SettingOption):

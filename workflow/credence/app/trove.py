@@ -35,8 +35,8 @@ def command() -> None:
 
 
 @command.command(
-    epilog="Example: credence trove add autumn --scores autumn.csv --fasta autumn.fasta "
-    "--date 2026-11-21"
+    epilog="Example: credence trove add htj --scores demo/trove_htj.csv "
+    "--fasta demo/trove_htj.fasta --date 2026-11-21 --config mylab.yaml"
 )
 @click.argument("name")
 @click.option("--scores", multiple=True, required=True, help="Score table; more than once.")
@@ -124,7 +124,7 @@ def _write(config: str, text: str) -> None:
     write_text(Path(config), ("\ufeff" if has_mark else "") + text)
 
 
-@command.command("list", epilog="Example: credence trove list")
+@command.command("list", epilog="Example: credence trove list --config mylab.yaml")
 @config_option
 @json_option
 def list_(config: str, as_json: bool) -> None:
@@ -159,7 +159,7 @@ def list_(config: str, as_json: bool) -> None:
         echo("There are no troves. Add one: credence trove add NAME --scores …")
 
 
-@command.command(epilog="Example: credence trove remove autumn")
+@command.command(epilog="Example: credence trove remove htj --config mylab.yaml")
 @click.argument("name")
 @flag_options(rederive="Also one that others follow: their releases are derived anew.")
 @config_option
