@@ -131,6 +131,7 @@ def test_page_list_table_and_python_count_the_same_predictions(
     shares = ", ".join(
         f"{n_planned.get(word, 0)} of {counts.get(word, 0)} {word}"
         for word in ("accept", "check", "insufficient data")
+        if counts.get(word, 0)
     )
     assert f"By their decision, to verify are: {shares}.\n" in capsys.readouterr().err
     # A log of samples.

@@ -10,13 +10,17 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
+import click
 import pytest
 
-from credence.app import COMMANDS, FOR_WORKFLOWS, group, run_command_line
+from credence.app import COMMANDS, GROUPS, HIDDEN, configuration, group, run_command_line
 from credence.app.meaning import DEMO_FILES
+from credence.app.options import OPTION_GROUPS
 from credence.calibrators.all_methods import METHODS
+from credence.metrics.all_metrics import METRICS
 from credence.simulate.world import make_world, render_files
 from credence.tables.formats import FORMATS
 from refusals import refused
@@ -31,16 +35,14 @@ def example_of(name: str) -> str:
     return text.removeprefix("Example: ")
 
 
-# These start Snakemake, need what it made, parts or a genome, write into the home folder, or need
-# more families of each class than there are here.
-NOT_HERE = {
-    *("run", "demo", "check-page", "compare", "gff"),
-    *("figures", "genomes"),  # docs/figures.md and docs/lists.md have them after a run
-}
+# After what made their files; the others in any order.
 IN_ORDER = [
     *("simulate", "check", "cluster", "split", "fit", "annotate", "evaluate", "report"),
-    *("attach", "release", "init", "trove"),
+    *("attach", "release", "init", "trove", "run"),
 ]
+AFTER_A_RUN = ("demo", "check-page", "compare", "figures")
+BELOW_TROVE = ("add", "list", "remove")
+TOO_BAD = 1  # a page of so small a world may be worse than asked
 
 
 # What makes an example short here; the default engine is in tests/engines/test_programs and
@@ -52,32 +54,126 @@ SHORTER = {
 }
 
 
+def done(example: str, *words: str) -> int:
+    first, *asked = shlex.split(example)
+    assert first == "credence"
+    return run_command_line([*asked, *words])
+
+
 @pytest.mark.long
 def test_the_examples_of_the_help_work_one_after_the_other(inside: Path) -> None:
-    names = [*IN_ORDER, *sorted(set(COMMANDS) - NOT_HERE - set(IN_ORDER))]
-    for name in names:
-        words = shlex.split(example_of(name))
-        assert words[:2] == ["credence", name]
-        assert run_command_line([*words[1:], *SHORTER.get(name, ())]) == 0, example_of(name)
+    left = sorted(set(COMMANDS) - set(AFTER_A_RUN) - set(IN_ORDER))
+    for name in [*IN_ORDER, *left]:
+        example = example_of(name)
+        assert shlex.split(example)[:2] == ["credence", name]
+        assert done(example, *SHORTER.get(name, ())) == 0, example
+    trove = group.get_command(None, "trove")  # type: ignore[arg-type]
+    for name in BELOW_TROVE:
+        example = " ".join((trove.commands[name].epilog or "").split())  # type: ignore[union-attr]
+        assert done(example.removeprefix("Example: ")) == 0, example
     for made in ("clusters.tsv", "groups.tsv", "c.json", "conf.tsv", "findings.json"):
         assert (inside / made).stat().st_size > 100
     assert (inside / "page" / "index.html").stat().st_size > 10_000
+    attributes = Path("annotated.gff3").read_text().count("credence_class=")
+    assert attributes == len(rows_of("conf.tsv")) == SMALL.n_query
 
 
-@pytest.mark.parametrize("name", sorted(NOT_HERE))
-def test_the_examples_that_start_more_are_well_formed(name: str) -> None:
-    words = shlex.split(example_of(name).split(">>")[0])
-    command = group.get_command(None, name)  # type: ignore[arg-type]
-    assert command is not None
-    command.make_context(name, words[2:])
+@pytest.mark.long
+def test_the_examples_of_the_help_that_need_a_run_work_after_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mydemo").mkdir()
+    text = configuration.demo_text()
+    small = f"demo: {json.dumps(asdict(SMALL) | {'n_calibration': 400})}\n"
+    text, n = re.subn(r"^demo:.*\n(?:[ #].*\n|\n)*", small, text, flags=re.M)
+    assert n == 1
+    Path("mydemo/config.yaml").write_text(text)
+    first, *others = AFTER_A_RUN
+    assert done(example_of(first)) == 0
+    monkeypatch.chdir("mydemo")
+    for name in others:
+        codes = (0, TOO_BAD) if name == "check-page" else (0,)
+        assert done(example_of(name)) in codes, name
+
+
+GROUPS_OF_THE_ISSUE = {
+    "Start": "demo init check run",
+    "Use": "annotate list thresholds plan genomes gff",
+    "Build": "fit evaluate shift novelty events cluster split",
+    "Maintain": "trove compare labels watch",
+    "Publish": "report figures show",
+}
+
+
+def test_the_commands_stand_in_five_groups_in_the_order_of_their_use(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert {title: " ".join(names) for title, names in GROUPS.items()} == GROUPS_OF_THE_ISSUE
+    assert sum(map(len, GROUPS.values())) <= 24
+    assert run_command_line(["--help"]) == 0
+    stated = capsys.readouterr().out
+    assert stated.startswith("Say how probable it is that each prediction of a protein ")
+    for title, commands in GROUPS.items():
+        (part,) = re.findall(rf"^{title}:\n((?:  .*\n)+)", stated, re.M)
+        assert re.findall(r"^  (\S+)", part, re.M) == list(commands)
+    for name in HIDDEN:
+        assert not re.search(rf"^  {name} ", stated, re.M)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_says_what_a_command_does(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_begins_with_a_sentence_and_an_example(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_command_line([name, "--help"]) == 0
+    first, example, usage = (
+        " ".join(part.split()) for part in capsys.readouterr().out.split("\n\n")[:3]
+    )
+    assert re.fullmatch(r"[A-Z][^.]*\.", first)
+    assert example.startswith(f"Example: credence {name} ") or example == f"credence {name}"
+    assert usage.startswith(f"Usage: credence {name} ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_stand_in_groups_and_json_last(name: str) -> None:
+    command = group.get_command(None, name)  # type: ignore[arg-type]
+    assert command is not None
+    text = command.get_help(click.Context(command, info_name=name, max_content_width=100))
+    titles = re.findall(rf"^({'|'.join(map(re.escape, OPTION_GROUPS))}):$", text, re.M)
+    assert titles == [title for title in OPTION_GROUPS if title in titles]
+    above, found, last = text.partition(f"\n{OPTION_GROUPS[-1]}:\n")
+    for option in ("--spec", "--settings", "--json"):
+        assert not re.search(rf"^  {option}\b", above, re.M)
+        used = any(option in param.opts for param in command.params)
+        assert used == bool(re.search(rf"^  {option}\b", last, re.M))
+    assert not re.search(r"[Aa]s\s+JSON\.", above)
+    assert bool(found) == bool(last)
+
+
+def test_metrics_and_programs_are_listed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert run_command_line(["show", "metrics", "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert [entry["name"] for entry in entries] == [metric.name for metric in METRICS]
+    assert run_command_line(["show", "metrics", "brier"]) == 0
+    assert capsys.readouterr().out.startswith("brier: Brier score. The mean squared distance ")
+    program = tmp_path / "cd-hit"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert run_command_line(["show", "programs"]) == 0
     stated = capsys.readouterr().out
-    assert stated.startswith(f"Usage: credence {name} ")
-    assert "Example: credence " in stated
+    assert f"cd-hit: forms the clusters of PhANNs\n    installed: {program}\n" in stated
+    assert (
+        "sbatch: hands jobs to a SLURM cluster\n    not installed. It comes with SLURM: ask those "
+        "who run it.\n"
+    ) in stated
+    assert "mmseqs: finds relatives in large sets of proteins\n" in stated
+    assert run_command_line(["show", "programs", "cdhit"]) == 2
+    assert capsys.readouterr().err.startswith(
+        "NAME: 'cdhit' is none of the programs. Did you mean 'cd-hit'?\n"
+    )
 
 
 def test_the_version_is_printed_without_importing_what_computes(tmp_path: Path) -> None:
@@ -209,16 +305,6 @@ def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["show", "formats"]) == 0
     stated = capsys.readouterr().out
     assert stated == "".join(f"{entry.name}: {entry.summary}\n" for entry in FORMATS)
-
-
-def test_what_only_workflows_call_is_not_in_the_list_and_has_its_help(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert run_command_line(["--help"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    listed = [line.split()[0] for line in lines if line.startswith("  ") and line.strip()]
-    assert not FOR_WORKFLOWS & set(listed)
-    assert set(COMMANDS) - FOR_WORKFLOWS <= set(listed)
 
 
 def test_a_path_that_cannot_be_written_is_told_and_nothing_is_left(

@@ -11,42 +11,53 @@ from credence import __version__
 from credence.problems import DISK_ERRORS, InputError, nearest
 from credence.progress import echo
 
-# Name of the command and its line in `credence --help`, listed here so that help
-# imports none of them.
-COMMANDS: dict[str, str] = {
-    "run": "Run everything that a configuration asks for.",
-    "demo": "Run the whole pipeline on a simulated world.",
-    "init": "Write a commented configuration for your tables.",
-    "check": "Say everything that is wrong with a configuration or table.",
-    "cluster": "Find which proteins are relatives.",
-    "split": "Put whole clusters into groups, each with a role.",
-    "attach": "Let the proteins of a trove join a set.",
-    "combine": "Combine the answers of several tools into one table.",
-    "fit": "Learn confidences from labelled predictions.",
-    "annotate": "Give every prediction of a table its confidence.",
-    "thresholds": "Find from which score on predictions are right as often as wanted.",
-    "list": "List the predictions that can be used, with few wrong ones among them.",
-    "plan": "Choose which predictions to verify next at the bench.",
-    "genomes": "Say how probable it is that every call of a genome is right.",
-    "watch": "Log annotated samples, and say when to recalibrate.",
-    "labels": "List calibration proteins whose label is doubtful.",
-    "gff": "Put confidences into the GFF3 file of a genome.",
-    "novelty": "Learn where labelled proteins lie, to see how far others are.",
-    "shift": "Estimate the class proportions of a query set, and correct for them.",
-    "events": "Learn how probable groups of classes are, and judge it.",
-    "release": "Write the record of a release of the calibration set.",
-    "trove": "Add a trove to the configuration, list them, withdraw one.",
-    "compare": "Say what changed from one release to another.",
-    "evaluate": "Judge methods on proteins that did not fit them.",
-    "report": "Make the page of what a run found.",
-    "check-page": "Stop where the verdict of a page is not good enough.",
-    "figures": "Draw figures for journals from what a run found.",
-    "show": "List calibration methods, bundled calibrations or table formats.",
-    "simulate": "Write the demo world: tables whose truth is known.",
+# Groups in the order of use, of each command the name and its line in `credence --help`: listed
+# here so that help imports none of them.
+GROUPS: dict[str, dict[str, str]] = {
+    "Start": {
+        "demo": "Make a finished page from simulated proteins.",
+        "init": "Write a configuration for your own tables.",
+        "check": "Check a configuration or table; report every problem at once.",
+        "run": "Do everything that a configuration asks for.",
+    },
+    "Use": {
+        "annotate": "Give every prediction the probability that it is right.",
+        "list": "List the predictions to work with, at an error rate that you choose.",
+        "thresholds": "Find the score of each class from which on its predictions hold.",
+        "plan": "Choose which proteins to verify next at the bench.",
+        "genomes": "Say how many predictions of each genome are right.",
+        "gff": "Put confidences into the GFF3 file of a genome.",
+    },
+    "Build": {
+        "fit": "Fit a calibration to labelled predictions.",
+        "evaluate": "Judge calibrations on protein families that they have not seen.",
+        "shift": "Estimate the class proportions of a sample.",
+        "novelty": "Learn what known proteins look like, to find those far from all.",
+        "events": "Learn class-group probabilities: any tail protein, say.",
+        "cluster": "Find families of homologous proteins.",
+        "split": "Split proteins into groups that share no family.",
+    },
+    "Maintain": {
+        "trove": "Add newly labelled proteins (a trove) to the calibration set.",
+        "compare": "Show what changed between two releases of a calibration set.",
+        "labels": "Find calibration proteins whose label is doubtful.",
+        "watch": "Log samples over time; say when to recalibrate.",
+    },
+    "Publish": {
+        "report": "Make the page of a run from its findings.",
+        "figures": "Draw figures for journals.",
+        "show": "List calibrations, methods, formats, metrics and installed programs.",
+    },
 }
-
 # What only workflows call: not in the list, though each has its help.
-FOR_WORKFLOWS = frozenset({"attach", "release", "check-page", "simulate"})
+HIDDEN: dict[str, str] = {
+    "combine": "Combine the answers of several tools into one table.",
+    "attach": "Let the proteins of a trove join a set.",
+    "release": "Write the record of a release of the calibration set.",
+    "check-page": "Stop where the verdict of a page is not good enough.",
+    "simulate": "Write the demo's simulated proteins: tables whose truth is known.",
+}
+COMMANDS = tuple(name for group in (*GROUPS.values(), HIDDEN) for name in group)
 
 # Where commands are that do more than call a stage; the rest are in commands.py.
 PLACE_OF_COMMAND = {"demo": "run.demo", "list": "commands.list_predictions"} | {
@@ -71,12 +82,18 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what credence is for and how to begin, then the commands."""
+        formatter.write_text(HELP)
+        formatter.write_paragraph()
+        self.format_usage(ctx, formatter)
+        self.format_options(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line per command, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [entry for entry in COMMANDS.items() if entry[0] not in FOR_WORKFLOWS]
-            )
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()), col_max=14)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -87,7 +104,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-HELP = """Calibrated confidence, class by class, for protein classifiers.
+HELP = """Say how probable it is that each prediction of a protein classifier is right.
 
 \b
 credence demo            a finished page from a simulated world

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from credence.app import FIXABLE
-from credence.app.options import file_options, json_option, match_option, table_options
+from credence.app.options import (
+    GroupedHelp,
+    file_options,
+    json_option,
+    match_option,
+    table_options,
+)
 from credence.problems import InputError, Problem, gathering, raise_any, refuse
 from credence.progress import echo
 from credence.records import json_text
@@ -30,7 +36,9 @@ NO_REPORT = "there is no such file."
 A_REPORT = "Name the folder of a report that this version made: reports/NAME."
 
 
-@click.command(epilog="Example: credence check demo/calibration.csv --format phanns-labelled")
+@click.command(
+    cls=GroupedHelp, epilog="Example: credence check demo/calibration.csv --format phanns-labelled"
+)
 @click.argument("targets", nargs=-1, metavar="CONFIG|TABLE...")
 @table_options
 @click.option("--labelled", is_flag=True, help="Demand a true class for every protein.")
@@ -54,7 +62,7 @@ A_REPORT = "Name the folder of a report that this version made: reports/NAME."
 def command(
     targets: tuple[str, ...], looked: str | None, by: str | None, day: str | None, **given: Any
 ) -> int:
-    """Say everything that is wrong with a configuration, or with tables.
+    """Check your tables or configuration, and report every problem at once.
 
     Of a configuration, all that it names is read: tables, labels, proteins.
     Of a table whose format is not stated, the formats that fit are proposed.

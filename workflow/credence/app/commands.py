@@ -9,6 +9,7 @@ import click
 
 from credence.app.options import (
     Finite,
+    GroupedHelp,
     also_option,
     default_option,
     file_options,
@@ -59,7 +60,11 @@ scale_option = click.option(
 @click.option("--timeout", type=click.FloatRange(1.0), help="Seconds that the engine may take.")
 @out_option("The clusters: id, cluster, representative, identity, coverage.")
 def cluster() -> None:
-    """Find which PROTEINS are relatives, with each other and with training."""
+    """Find families: groups of homologous proteins among PROTEINS.
+
+    Two are relatives at 40 % identity over 80 % of the shorter one, unless you set it
+    otherwise. With --training it also says who is a relative of what the classifier learnt from.
+    """
 
 
 @stage_command(
@@ -97,8 +102,9 @@ def cluster() -> None:
 @file_options(summary="Also write what the page says of the split, as JSON.")
 @out_option("The groups: id, cluster, group, role, reason.")
 def split() -> None:
-    """Put whole clusters into groups, with every class's share alike.
+    """Split proteins into groups that share no family, so that a test on one is honest.
 
+    Every class has about the same share in each group.
     No scores are needed: --labels, or --class for each class, take the place of TABLE. Proteins
     calibrate, or are for what --roles says, but for relatives of training proteins, which
     are set aside with their reason. An audit says who has a relative in
@@ -135,7 +141,7 @@ def split() -> None:
 @click.option("--samples-as", default="samples.parquet", help="Name of the table in the folder.")
 @out_option("Folder of the release.")
 def attach() -> None:
-    """Attach the proteins of TABLE to a set: each joins a cluster or founds one.
+    """Add newly labelled proteins to a calibration set: each joins a family or founds one.
 
     Writes samples.parquet, groups.tsv, attach.tsv, attach.json and added.fasta into
     the folder. Repeats, conflicts of labels, relatives of training and bridges
@@ -173,7 +179,7 @@ def attach() -> None:
 @settings_options("fit")
 @out_option("The calibration, a JSON file.")
 def fit() -> None:
-    """Learn confidences from labelled predictions.
+    """Learn from proteins of known class how often predictions are right, class by class.
 
     The proteins must be ones that the classifier never saw in training. Where only counts
     are known, --format counts takes a table of class, score_above, score_to, right, wrong.
@@ -200,14 +206,15 @@ def fit() -> None:
 @settings_options("combine")
 @out_option("One table of the answers of all tools, .parquet.")
 def combine() -> None:
-    """Combine the answers of several tools for the same proteins into one score table.
+    """Combine what several tools say of the same proteins into one answer.
 
     TABLE is that of the first tool, which has the labels and the run's classes.
     """
 
 
 @click.command(
-    epilog="Example: credence annotate demo/my_phages.csv --calibration c.json --out conf.tsv"
+    cls=GroupedHelp,
+    epilog="Example: credence annotate demo/my_phages.csv --calibration c.json --out conf.tsv",
 )
 @tables_as_given
 @file_options(
@@ -266,7 +273,7 @@ def annotate(
     ids_across: bool,
     **given: Any,
 ) -> None:
-    """Give every prediction of TABLE its confidence, in the table's order.
+    """Give every prediction in TABLE a confidence: the probability that it is right.
 
     Needs nothing but the table and a calibration file. The class proportions of the
     table are estimated, and confidences corrected for them. Tables of any size:
@@ -344,7 +351,7 @@ def annotate(
 @settings_options("thresholds")
 @out_option("The thresholds: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def thresholds() -> None:
-    """Find from which score on predictions of labelled TABLEs are right as often as wanted.
+    """Find for each class the score from which on predictions are right as often as you want.
 
     For each class, and for all together: the threshold as estimated, and the one
     that is guaranteed for proteins of new families. Each is a statement by itself.
@@ -376,7 +383,7 @@ def thresholds() -> None:
 @spreadsheet_option
 @out_option("The list: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def list_predictions() -> None:
-    """List the calls of CONFIDENCES that can be used with few wrong ones among them.
+    """List the predictions to work with: at most the share that you state is wrong.
 
     CONFIDENCES is what credence annotate wrote. Calls are predictions of any class that is
     not background. The error is that of the list, as held-out proteins show it, not that of
@@ -395,21 +402,21 @@ def list_predictions() -> None:
 @spreadsheet_option
 @out_option("The table to fill in: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def plan() -> None:
-    """Choose which predictions of CONFIDENCES to verify next at the bench.
+    """Choose the proteins whose verification at the bench would teach most.
 
     Those whose classes narrow the intervals of the table most, where most of its
     predictions are. Filled in, the table gives the labels of a trove.
     """
 
 
-@stage_command("gff.annotate_gff", "gff conf.tsv --gff genome.gff3 --out annotated.gff3")
+@stage_command("gff.annotate_gff", "gff conf.tsv --gff demo/my_phages.gff3 --out annotated.gff3")
 @click.argument("confidences")
 @required_options(gff="The GFF3 file of the genome, plain or .gz.")
 @file_options(attribute="Which attribute of its CDS holds the ids; else the one that does.")
 @flag_options(some="Leave out what of CONFIDENCES is not in the file.")
 @out_option("The same file with further attributes, plain or .gz.")
 def gff() -> None:
-    """Put CONFIDENCES into the GFF3 file of the genome, for genome browsers.
+    """Put confidences into the GFF3 file of a genome, so that a genome browser shows them.
 
     Each CDS gets the attributes credence_class, credence_confidence, credence_lower,
     credence_upper, credence_q_value, credence_decision and credence_note, as far as they are
@@ -417,7 +424,10 @@ def gff() -> None:
     """
 
 
-@stage_command("genomes.genome_calls", "genomes conf.tsv --calibration c.json --out genomes.tsv")
+@stage_command(
+    "genomes.genome_calls",
+    "genomes conf.tsv --calibration c.json --genomes demo/my_phages_genomes.tsv --out genomes.tsv",
+)
 @click.argument("confidences")
 @required_options(calibration="What they were annotated with.")
 @file_options(
@@ -431,7 +441,7 @@ def gff() -> None:
 @spreadsheet_option
 @out_option("The genomes: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def genomes() -> None:
-    """Say how probable it is that every call of a genome is right, and how many are wrong.
+    """Say of each genome how many of its predictions are right, and whether all are.
 
     A score table names genomes, contigs or samples in a column: credence annotate --spec
     '{"genome": "phage"}' keeps it. Calls are the predictions that have a confidence.
@@ -449,7 +459,7 @@ def genomes() -> None:
 )
 @json_option
 def watch() -> None:
-    """Keep a line of CONFIDENCES in a log, and say when to recalibrate.
+    """Log this sample beside earlier ones, and say when it is time to recalibrate.
 
     Samples are compared with the first ones by the same calibration: their scores, their
     class proportions, what is flagged as novel. Whatever their number, an alarm is false at
@@ -477,7 +487,7 @@ def watch() -> None:
 @spreadsheet_option
 @out_option("The list: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def labels() -> None:
-    """List the proteins of labelled TABLEs whose label is doubtful; changes no label.
+    """Find proteins whose label is doubtful, among those of known class; no label is changed.
 
     By their scores, with their family left out, and by the scores and labels of their
     relatives. How many of the list are right labels is found with planted wrong ones.
@@ -500,7 +510,7 @@ def labels() -> None:
 @threads_option
 @out_option("The novelty file, JSON; credence annotate and credence fit read it.")
 def novelty() -> None:
-    """Learn where labelled proteins lie, so that it is seen how far others are.
+    """Learn what known proteins look like, so that new ones far from all of them are flagged.
 
     A protein's place is made of what it consists of: words of residues, length
     and chemistry; or of vectors of your own, as a protein language model gives
@@ -523,7 +533,7 @@ def novelty() -> None:
 @also_option
 @out_option("The class proportions: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def shift() -> None:
-    """Estimate how frequent the classes are in TABLE, whose classes are unknown.
+    """Estimate which share of the proteins in TABLE is of each class (label shift).
 
     Only the class proportions may differ from the calibration set's; whether
     that is so is tested, and reported. Tables of any size: they are read piece
@@ -545,7 +555,7 @@ def shift() -> None:
 )
 @out_option("The events, a JSON file, for credence annotate and credence report.")
 def events() -> None:
-    """Learn how probable events are: the two best classes, a group of classes.
+    """Learn how probable it is that a protein is in a group of classes: any tail protein, say.
 
     Forecasters are tuned and judged on whole clusters left out. Probabilities are
     made to contradict neither each other nor the confidence of the calibration.
@@ -570,7 +580,7 @@ def events() -> None:
 @click.option("--publish", help="Folder for people: calibration, groups, record, attach.tsv.")
 @out_option("The record, release.json.")
 def release() -> None:
-    """Write the record of release NAME: what it rests on, and its parent.
+    """Write down what a release of the calibration set rests on.
 
     Digests make a chain of releases: that of each covers its inputs, its set
     and its parent's.
@@ -597,7 +607,7 @@ def release() -> None:
 @spreadsheet_option
 @file_options(out="Confidences before and after by protein: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def compare() -> None:
-    """Say what changed from OLDER to NEWER, two releases of a calibration set.
+    """Show which confidences changed between two releases of a calibration set, and why.
 
     Both are folders of releases, or calibration files: these have counts and
     bandwidths; what moved a confidence, metrics and drift need the proteins,
@@ -642,7 +652,7 @@ def compare() -> None:
 @click.option("--thresholds", help="Also write from where on predictions can be used, as a table.")
 @out_option("The findings, a JSON file; credence report makes a page of it.")
 def evaluate() -> None:
-    """Judge methods on proteins that did not fit them.
+    """Judge how well confidences hold on protein families that the calibration has not seen.
 
     TABLE is the one that the calibrations were fitted on: each method is fitted again without
     one fold of whole clusters after the other; the numbers called held-out are of proteins left
@@ -692,7 +702,7 @@ def evaluate() -> None:
 @click.option("--index", help="Also write a page over all runs whose folders lie beside it.")
 @out_option("The page; report.json is written beside it.")
 def report() -> None:
-    """Make one self-contained page of FINDINGS, and report.json with its text.
+    """Make the page of results: one HTML file that needs nothing else.
 
     FINDINGS is what credence evaluate wrote, or --findings of this command.
     """
@@ -716,7 +726,7 @@ def report() -> None:
     type=click.Choice(["one", "two", "both"]),
 )
 def figures() -> None:
-    """Draw the figures of the calibration paper from a run, each with its numbers as TSV.
+    """Draw the figures of a run for a journal, each with its numbers as a table.
 
     What the run did not fit is fitted now; figures.json in the folder holds all
     that is drawn. figures.tsv says what each shows, with a caption, and why one
@@ -724,13 +734,15 @@ def figures() -> None:
     """
 
 
-@click.command(epilog="Example: credence check-page reports/demo/report.json --require care")
+@click.command(
+    cls=GroupedHelp, epilog="Example: credence check-page reports/demo/report.json --require care"
+)
 @click.argument("record")
 @default_option(
     "--require", "good", "The verdict that is good enough.", type=click.Choice(["good", "care"])
 )
 def check_page(record: str, require: str) -> int:
-    """Say the verdict of a page, from the RECORD beside it, report.json.
+    """Say whether the confidences of a page are good to use, so that a workflow can stop.
 
     Ends with code 1 and the reasons where the verdict is worse than required.
     """
@@ -750,15 +762,18 @@ def check_page(record: str, require: str) -> int:
     return 1 if worse else 0
 
 
-@click.command(epilog="Example: credence show methods --json")
-@click.argument("kind", type=click.Choice(["methods", "calibrations", "formats"]))
+@click.command(cls=GroupedHelp, epilog="Example: credence show calibrations")
+@click.argument(
+    "kind", type=click.Choice(["calibrations", "methods", "formats", "metrics", "programs"])
+)
 @click.argument("name", required=False)
 @json_option
 def show(kind: str, name: str | None, as_json: bool) -> None:
-    """List calibration methods, bundled calibrations or table formats; or tell all of one NAME.
+    """List what there is: calibrations, methods, table formats, metrics, installed programs.
 
-    Methods stand from simple to complex. A bundled calibration can be named where a
-    command takes --calibration, a format where one takes --format.
+    With a NAME, all that is known of it. Methods stand from simple to complex. A bundled
+    calibration can be named where a command takes --calibration, a format where one takes
+    --format.
     """
     from credence.stages.methods import LISTS
 
@@ -775,7 +790,8 @@ def show(kind: str, name: str | None, as_json: bool) -> None:
 
 
 @click.command(
-    epilog="""Example: credence simulate world --settings '{"n_calibration": 500, "seed": 7}'"""
+    cls=GroupedHelp,
+    epilog="""Example: credence simulate world --settings '{"n_calibration": 500, "seed": 7}'""",
 )
 @click.argument("folder")
 @click.option(
@@ -785,7 +801,7 @@ def show(kind: str, name: str | None, as_json: bool) -> None:
     help="Settings of the world as JSON; the others keep their defaults.",
 )
 def simulate(folder: str, settings_json: str) -> None:
-    """Write tables and sequences of a simulated world into FOLDER.
+    """Write the simulated proteins of the demo into FOLDER: scores, sequences, labels.
 
     The truth is known: FOLDER/truth holds every protein's family and class,
     and all that was planted for a stage to find.

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from credence.app.options import file_options
+from credence.app.options import GroupedHelp, file_options
 from credence.problems import InputError, nearest, refuse
 from credence.progress import echo
 
@@ -32,8 +32,9 @@ queries: []  # tables that are to be given confidences:
 
 
 @click.command(
+    cls=GroupedHelp,
     epilog="Example: credence init mylab --scores demo/calibration.csv "
-    "--proteins demo/proteins.fasta --query demo/my_phages.csv"
+    "--proteins demo/proteins.fasta --query demo/my_phages.csv",
 )
 @click.argument("name")
 @click.option("--scores", required=True, help="Score table of labelled proteins.")
@@ -53,7 +54,7 @@ queries: []  # tables that are to be given confidences:
 @click.option("--query", multiple=True, help="A table to be given confidences; repeat it.")
 @click.option("--out", help="The configuration; NAME.yaml unless given.")
 def command(name: str, scores: str, query: tuple[str, ...], out: str | None, **given: Any) -> None:
-    """Write a commented configuration, NAME.yaml, for your tables.
+    """Write a configuration for your own tables, with a comment on every setting.
 
     It finds out what the tables are: of a known tool, or which columns hold the
     ids, the true classes, the scores. What it writes passes credence check, for all

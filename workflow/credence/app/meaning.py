@@ -27,7 +27,8 @@ DEMO_FOLDER = "demo"
 # What the command `simulate` writes into it; a test keeps the two lists equal.
 NAMES_OF_DEMO_FILES = (
     "README.txt calibration.csv proteins.fasta labels.tsv calibration_networks.npz "
-    "training.fasta my_phages.csv my_phages.fasta trove_htj.csv trove_htj.fasta "
+    "training.fasta my_phages.csv my_phages.fasta my_phages.gff3 "
+    "my_phages_genomes.tsv trove_htj.csv trove_htj.fasta "
     "trove_mixed.csv trove_mixed.fasta truth/families.tsv truth/planted.tsv"
 )
 DEMO_FILES = tuple(f"{DEMO_FOLDER}/{name}" for name in NAMES_OF_DEMO_FILES.split())

@@ -59,7 +59,76 @@ def settings_options(stage: str) -> Callable[[Command], Command]:
     )
 
 
-class StageCommand(click.Command):
+INPUT, SETTINGS, OUTPUT, OTHER, WORKFLOWS = OPTION_GROUPS = (
+    *("Input", "Settings", "Output", "Computer and help"),
+    "For workflows (JSON)",
+)
+OF_OUTPUT = (
+    "out",
+    "also",
+    "spreadsheet_safe",
+    "six_decimals",
+    "ending",
+    "samples_as",
+    "only",
+    "formats",
+)
+OF_COMPUTER = ("threads", "pieces", "share", "timeout", "cores", "profile", "directory")
+
+
+class SettingOption(click.Option):
+    """An option that is a setting of a stage."""
+
+
+class GroupedHelp(click.Command):
+    """A command whose help begins with a sentence and an example, with its options in groups."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the first sentence and the example, then all else."""
+        first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
+        for text in (first, self.epilog or ""):
+            formatter.write_text(text)
+            formatter.write_paragraph()
+        self.format_usage(ctx, formatter)
+        if rest:
+            formatter.write_paragraph()
+            formatter.write_text(rest)
+        self.format_options(ctx, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, group by group."""
+        rows: dict[str, list[tuple[str, str]]] = {group: [] for group in OPTION_GROUPS}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                rows[group_of(param)].append(record)
+        for group, records in rows.items():
+            if records:
+                with formatter.section(group):
+                    formatter.write_dl(records)
+        if isinstance(self, click.Group):
+            self.format_commands(ctx, formatter)
+
+
+class CommandsBelow(GroupedHelp, click.Group):
+    """A command with further ones below it."""
+
+    command_class = GroupedHelp
+
+
+def group_of(param: click.Parameter) -> str:
+    """Return the group of an option: JSON is for workflows, what it writes is output."""
+    text = str(getattr(param, "help", None) or "")
+    if text.endswith("JSON.") or str(param.name).endswith("_json"):
+        return WORKFLOWS
+    if isinstance(param, SettingOption):
+        return SETTINGS
+    if param.name in OF_COMPUTER or "--help" in param.opts:
+        return OTHER
+    return OUTPUT if param.name in OF_OUTPUT or text.startswith("Also ") else INPUT
+
+
+class StageCommand(GroupedHelp):
     """A command that hands what it is given to a function of `stages/`.
 
     Its settings become one argument, `settings`. What an option says stands above what
@@ -149,7 +218,7 @@ def _option(section: str, name: str) -> Callable[[Any], Any]:
         facts["help"] = f"{text}  [default: {shown}]"
         if rule.alone:
             facts |= {"is_flag": False, "flag_value": rule.alone}
-    return click.option(word, f"{section}_{name}", **facts)
+    return click.option(word, f"{section}_{name}", cls=SettingOption, **facts)
 
 
 def _type_of(kind: type, rule: SettingRule) -> Any:

@@ -17,7 +17,7 @@ import click
 from credence.app import BUG, FIXABLE, FIXABLE_LINE
 from credence.app.ending import PARENT, end_group, interruptible, me
 from credence.app.lock import require_free
-from credence.app.options import config_option, default_option, flag_options
+from credence.app.options import GroupedHelp, config_option, default_option, flag_options
 from credence.app.steps import NOTES, VERBOSE, Failure, read_notes
 from credence.problems import nearest, refuse
 from credence.progress import echo
@@ -82,6 +82,7 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
 
 
 @click.command(
+    cls=GroupedHelp,
     context_settings={"ignore_unknown_options": True},
     epilog="Example: credence run --config mylab.yaml --cores 2 -- --dry-run",
 )
@@ -109,7 +110,7 @@ def command(
     verbose: bool,
     snakemake: tuple[str, ...],
 ) -> int:
-    """Run everything that a configuration asks for.
+    """Do everything that a configuration asks for: from your tables to the finished page.
 
     Only what is missing or out of date is made. It prints the Snakemake
     command that it starts; what follows -- is passed on to Snakemake, and all
@@ -122,6 +123,7 @@ def command(
 
 
 @click.command(
+    cls=GroupedHelp,
     context_settings={"ignore_unknown_options": True},
     epilog="Example: credence demo --directory mydemo",
 )
@@ -129,7 +131,7 @@ def command(
 @default_option("--cores", 2, "Cores.", type=click.IntRange(1))
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
 def demo(directory: str, cores: int, snakemake: tuple[str, ...]) -> int:
-    """Run the whole pipeline on a simulated world, and make its page.
+    """Make a finished page from simulated proteins, to see what credence does.
 
     Writes config.yaml into the folder unless there is one; what is there must
     simulate its inputs, so that no data of yours are taken for a demo.

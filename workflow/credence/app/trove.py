@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from credence.app.options import config_option, flag_options, json_option
+from credence.app.options import CommandsBelow, config_option, flag_options, json_option
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.progress import echo
 from credence.records import json_text
@@ -22,11 +22,12 @@ OPTION_OF_SETTING = {"name": "NAME"} | {setting: f"--{setting}" for setting in S
 
 
 @click.group(
+    cls=CommandsBelow,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: credence trove list --config mylab.yaml",
 )
 def command() -> None:
-    """Add a trove to a configuration, list the troves, withdraw one.
+    """Add newly labelled proteins (a trove) to the calibration set, list or withdraw them.
 
     A trove is new labelled proteins that join the calibration set. Troves join
     in the order of the list; credence run derives a release from each.
@@ -34,8 +35,8 @@ def command() -> None:
 
 
 @command.command(
-    epilog="Example: credence trove add autumn --scores autumn.csv --fasta autumn.fasta "
-    "--date 2026-11-21"
+    epilog="Example: credence trove add htj --scores demo/trove_htj.csv "
+    "--fasta demo/trove_htj.fasta --date 2026-11-21 --config mylab.yaml"
 )
 @click.argument("name")
 @click.option("--scores", multiple=True, required=True, help="Score table; more than once.")
@@ -46,7 +47,7 @@ def command() -> None:
 @click.option("--format", help="Format, where it is not that of the calibration set.")
 @config_option
 def add(name: str, config: str, **given: Any) -> None:
-    """Check the files of trove NAME and write it at the end of the list.
+    """Add newly labelled proteins to the calibration set, under the name NAME.
 
     Nothing is written where anything is wrong. What stands in the configuration
     stays as it is, comments too; the files' digests are written with the entry,
@@ -123,7 +124,7 @@ def _write(config: str, text: str) -> None:
     write_text(Path(config), ("\ufeff" if has_mark else "") + text)
 
 
-@command.command("list", epilog="Example: credence trove list")
+@command.command("list", epilog="Example: credence trove list --config mylab.yaml")
 @config_option
 @json_option
 def list_(config: str, as_json: bool) -> None:
@@ -158,12 +159,12 @@ def list_(config: str, as_json: bool) -> None:
         echo("There are no troves. Add one: credence trove add NAME --scores …")
 
 
-@command.command(epilog="Example: credence trove remove autumn")
+@command.command(epilog="Example: credence trove remove htj --config mylab.yaml")
 @click.argument("name")
 @flag_options(rederive="Also one that others follow: their releases are derived anew.")
 @config_option
 def remove(name: str, rederive: bool, config: str) -> None:
-    """Take trove NAME out of the list; its files stay.
+    """Withdraw the proteins of trove NAME from the calibration set; its files stay.
 
     The last one can be withdrawn, and what was before it stands. Releases after
     another one were attached to what it added, and would be other ones.

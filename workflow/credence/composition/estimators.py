@@ -292,7 +292,7 @@ def matched(evidence: EstimatorInput) -> Estimate:
     linear = given_true.T @ precision @ observed
     # A composition is held near EM's, as far as EM's likelihood determines one, and near
     # calibration's. In a draw both are as far off as they may be.
-    near_em, noise_of_rows = start, np.linalg.inv(conditioned(information * evidence.n_use))
+    near_em, noise_of_rows = start, np.linalg.inv(conditioned(information * evidence.n_query))
     error = np.zeros((2, n_classes))
     if evidence.prior_error is not None:
         error = evidence.prior_error

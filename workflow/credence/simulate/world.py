@@ -274,6 +274,8 @@ def _mixed_trove(
 
 
 FASTA_WIDTH = 60
+PROTEINS_OF_GENOME = 20
+BASES_BETWEEN = 30  # two genes
 NETWORK_DECIMALS = 4  # as PhANNs' own arrays are stored
 
 README = f"""{NOTICE}
@@ -284,6 +286,7 @@ labels.tsv                 their classes once more, for networks to learn from
 calibration_networks.npz   the ten networks' own scores: softmax (protein, network, class)
 training.fasta             what the simulated classifier was trained on
 my_phages.csv, .fasta      proteins to annotate, PhANNs' web layout, other class proportions
+my_phages.gff3             where their genes lie; my_phages_genomes.tsv: the genome of each
 trove_htj.csv, .fasta      new HTJ proteins, labelled
 trove_mixed.csv, .fasta    new proteins of all classes, with repeats, conflicts and relatives
 truth/families.tsv         the true family and class of every protein
@@ -292,6 +295,22 @@ truth/planted.tsv          everything planted for a stage to find
 Seed: {{seed}}. Kinds in truth/planted.tsv:
 {{kinds}}
 """
+
+
+def _genomes(n_proteins: int) -> list[str]:
+    """Return the genome of each protein: so many that follow each other are of one."""
+    return [f"simulated_genome_{row // PROTEINS_OF_GENOME + 1}" for row in range(n_proteins)]
+
+
+def _gff3(proteins: SimulatedSet) -> str:
+    """Return the genes of proteins, one after the other along each genome."""
+    lines, end, before = ["##gff-version 3"], 0, ""
+    named = zip(proteins.ids, proteins.sequences, _genomes(len(proteins.ids)), strict=True)
+    for id_, sequence, genome in named:
+        start = BASES_BETWEEN + (end if genome == before else 0) + 1
+        end, before = start + 3 * len(sequence) - 1, genome
+        lines.append(f"{genome}\tsimulated\tCDS\t{start}\t{end}\t.\t+\t0\tID={id_}")
+    return "\n".join(lines) + "\n"
 
 
 def render_files(world: World) -> dict[str, str | bytes]:
@@ -324,6 +343,10 @@ def render_files(world: World) -> dict[str, str | bytes]:
         "training.fasta": fasta(world.training.ids, world.training.sequences),
         "my_phages.csv": "\n".join(f"{line},{value}" for line, value in lines) + "\n",
         "my_phages.fasta": fasta(world.use.ids, world.use.sequences),
+        "my_phages.gff3": _gff3(world.use),
+        "my_phages_genomes.tsv": tsv(
+            ("id", "genome"), *zip(world.use.ids, _genomes(len(world.use.ids)), strict=True)
+        ),
         "trove_htj.csv": labelled_csv(world.trove),
         "trove_htj.fasta": fasta(world.trove.ids, world.trove.sequences),
         "trove_mixed.csv": labelled_csv(world.mixed_trove),

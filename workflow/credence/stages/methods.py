@@ -1,11 +1,16 @@
-"""What lists of methods, bundled calibrations and formats hold, for a reader or a program."""
+"""What there is: calibrations, methods, formats, metrics, programs; for a reader or a program."""
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from credence.calibrators import all_methods
 from credence.calibrators.protocol import Law
+from credence.metrics.all_metrics import METRICS
+from credence.problems import InputError
+from credence.relatives.cdhit import INSTALL_CDHIT
+from credence.relatives.mmseqs import INSTALL_MMSEQS, find_program
 from credence.settings import range_in_words, setting_rules
 from credence.tables.formats import FORMATS
 from credence.tables.ready_made import card_lines, cards
@@ -116,8 +121,56 @@ def formats_listed() -> dict[str, ListedEntry]:
     }
 
 
+def metrics_listed() -> dict[str, ListedEntry]:
+    """Return the metrics by which calibrations are judged."""
+    return {
+        entry.name: ListedEntry(
+            facts={
+                "name": entry.name,
+                "title": entry.title,
+                "summary": entry.summary,
+                "reference": entry.reference,
+            },
+            lines=[
+                f"{entry.name}: {entry.title}. {entry.summary}",
+                f"    from: {entry.reference}",
+            ],
+        )
+        for entry in METRICS
+    }
+
+
+# Programs that credence calls: what for, and how one that is not here is installed.
+PROGRAMS = {
+    "mmseqs": ("finds relatives in large sets of proteins", INSTALL_MMSEQS),
+    "cd-hit": ("forms the clusters of PhANNs", INSTALL_CDHIT),
+    "sbatch": ("hands jobs to a SLURM cluster", "It comes with SLURM: ask those who run it."),
+}
+
+
+def programs_listed() -> dict[str, ListedEntry]:
+    """Return the programs that credence calls, with the path of each that is installed."""
+    entries = {}
+    for name, (purpose, remedy) in PROGRAMS.items():
+        path = _mmseqs() if name == "mmseqs" else shutil.which(name)
+        facts = {"name": name, "purpose": purpose, "path": path}
+        state = f"installed: {path}" if path else f"not installed. {remedy}"
+        lines = [f"{name}: {purpose}", f"    {state}"]
+        entries[name] = ListedEntry(facts=facts, lines=lines)
+    return entries
+
+
+def _mmseqs() -> str | None:
+    try:
+        return find_program()
+    except InputError:
+        return None
+
+
 LISTS: Mapping[str, Callable[[], dict[str, ListedEntry]]] = {
-    "methods": methods_listed,
     "calibrations": calibrations_listed,
+    "methods": methods_listed,
     "formats": formats_listed,
+    "metrics": metrics_listed,
+    "programs": programs_listed,
 }
