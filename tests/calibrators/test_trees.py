@@ -201,9 +201,10 @@ def test_misfit_is_what_it_was_before_until_steps_tell_of_it() -> None:
 
     assert pulled_misfit([], 0.35) == pytest.approx(0.35)
     assert pulled_misfit([step(1e6, 1e12)], 0.35) == pytest.approx(0.35)
-    # Twelve steps without noise weigh as much as what was before them.
-    halfway = np.sqrt((0.35**2 + 1.0) / 2.0)
-    assert pulled_misfit([step(1.0, 0.0)] * 12, 0.35) == pytest.approx(halfway)
+    # Ten steps without noise beside twelve before the data; a hundred say no more than ten.
+    together = np.sqrt((12 * 0.35**2 + 10 * 1.0) / 22)
+    assert pulled_misfit([step(1.0, 0.0)] * 10, 0.35) == pytest.approx(together)
+    assert pulled_misfit([step(1.0, 0.0)] * 100, 0.35) == pytest.approx(together)
     # A noise of 0.35² counts a quarter.
     expected = np.sqrt((12 * 0.35**2 + (1.0 - 0.35**2) / 4) / 12.25)
     assert pulled_misfit([step(1.0, 0.35**2)], 0.35) == pytest.approx(expected)

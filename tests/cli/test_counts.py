@@ -130,6 +130,22 @@ def test_counts_calibrate_a_table_and_its_lists(
     assert "it does not say on which proteins it was fitted" in printed
 
 
+def test_counts_of_a_small_class_borrow_from_the_others(counts: Path) -> None:
+    large = "Portal,0,5,30,90\nPortal,5,10,200,40\nCollar,0,5,10,70\nCollar,5,10,120,20\n"
+    counts.write_text(HEADER + large + "HTJ,5,10,2,0\n")
+    for method in ("hierarchical", "auto"):
+        assert run_command_line([*FIT, *QUICK, "--method", method]) == 0
+        Path("use.csv").write_text("id,predicted_class,score\np1,HTJ,9\np2,HTJ,1\n")
+        words = ["annotate", "use.csv", "--format", "top-score", "--calibration", "c.json"]
+        assert run_command_line([*words, "--out", "conf.tsv"]) == 0
+        found = pd.read_csv("conf.tsv", sep="\t").set_index("id")
+        # The two were right: the share alone would be 1, Jeffreys' interval [0.33, 1].
+        assert 0.7 < found.confidence["p1"] < 0.97
+        assert found.lower["p1"] > 0.45
+        assert found.upper["p1"] == 1.0  # nothing was wrong, so nothing speaks against it
+        assert (found.decision == "insufficient data").all()
+
+
 def test_the_same_counts_give_the_same_bytes(counts: Path) -> None:
     assert run_command_line([*FIT, *QUICK]) == 0
     first = Path("c.json").read_bytes()

@@ -10,7 +10,7 @@ import pytest
 from classes_in_order import with_classes_in_order
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.confidence import Confidence
+from credence.confidence import Confidence, Note
 from credence.evaluation.curves import bin_ratios, bins_record
 from credence.evaluation.evaluate import cross_fit, evaluate, metric_columns
 from credence.evaluation.judging import EvaluationOptions
@@ -367,6 +367,38 @@ def test_top_scores_that_are_absent_leave_out_curves_and_nothing_else() -> None:
     of_classes = [m for m in plain if m.losses is not None or m.finish is not None]
     values = [entry for entry in found.metrics if entry.metric != "area"]
     assert len(values) == 2 * (len(plain) + 2 * len(of_classes))
+
+
+@pytest.mark.parametrize("method", ["hierarchical", "auto(sees=score)"])
+def test_every_class_has_a_curve_and_that_of_a_rare_one_says_something(method: str) -> None:
+    # Six classes of sixty predictions that are alike, and one of three, two of them right.
+    rng = np.random.default_rng(7)
+    names = tuple("ABCDEFG")
+    predicted = np.append(np.arange(360) % 6, [6, 6, 6])
+    best = np.append(rng.uniform(3.5, 10.0, 360), [9.0, 5.0, 6.0])
+    is_right = np.append(rng.random(360) < (best[:360] - 3.0) / 7.0, [True, False, True])
+    predictions = Predictions(
+        ids=np.array([f"p{k}" for k in range(363)], dtype=object),
+        class_names=names,
+        scale=10.0,
+        resolution=0.01,
+        predicted_class=predicted,
+        top_score=best.round(2),
+        is_distribution=False,
+    )
+    labelled = label(predictions, np.where(is_right, predicted, (predicted + 1) % 6))
+    calibrator = parse_method(method, "test").build(FitOptions(n_draws=20))
+    found = evaluate(
+        labelled, {method: calibrator}, EvaluationOptions(n_folds=4, n_draws=0)
+    ).results
+    assert [curve.class_name for curve in found.curves] == list(names)
+    curve = found.curves[6]
+    assert all(note & Note.SCARCE for note in curve.note)
+    low, high = 100, 180  # scores of 5 and 9
+    assert curve.value[high] - curve.value[low] > 0.3
+    # The class's own share, ⅔, would have an interval of some 0.2 to 0.95, whatever the score.
+    assert curve.upper[low] - curve.lower[low] < 0.6
+    assert curve.upper[high] - curve.lower[high] < 0.5
 
 
 def test_the_metrics_table_has_the_columns_of_the_contract() -> None:

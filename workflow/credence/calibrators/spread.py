@@ -25,6 +25,8 @@ MOST_ANSWER_STEPS = 12
 # What no refit shows is small beside the noise of few proteins, and not nothing: before the data
 # speak its standard deviation in log odds is this, and so many steps without noise outweigh it.
 MISFIT_BEFORE, MISFIT_STEPS = 0.35, 12.0
+# Steps of one curve share what it gets wrong: however many there are, so many speak at most.
+MOST_SPEAKING = 10.0
 # Half of a right and half of a wrong protein, so that an answer of 0 or 1 has a width.
 JEFFREYS = 0.5
 
@@ -142,12 +144,14 @@ def pulled_misfit(steps: list[Step], before: float) -> float:
     """Return the misfit of steps in log odds, pulled towards what it was before them.
 
     σ² = (12 σ₀² + Σ ω (miss² − noise)) / (12 + Σ ω), where ω = (σ₀² / (σ₀² + noise))² is what a
-    step can say of it.
+    step can say of it, made smaller where their sum is above ten.
     """
     noise = np.array([step.noise for step in steps])
     surplus = np.array([step.miss for step in steps]) - noise
-    told = (MISFIT_BEFORE**2 / (MISFIT_BEFORE**2 + noise)) ** 2
-    variance = (MISFIT_STEPS * before**2 + told @ surplus) / (MISFIT_STEPS + told.sum())
+    speaking = (MISFIT_BEFORE**2 / (MISFIT_BEFORE**2 + noise)) ** 2
+    speaking = speaking * (MOST_SPEAKING / max(float(speaking.sum()), MOST_SPEAKING))
+    variance = MISFIT_STEPS * before**2 + float(speaking @ surplus)
+    variance /= MISFIT_STEPS + float(speaking.sum())
     return float(np.sqrt(max(variance, 0.0)))
 
 

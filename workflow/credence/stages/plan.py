@@ -59,8 +59,8 @@ def plan_verification(
     for piece, *_ in table.pieces():
         every.update(piece["decision"].to_pylist())
     planned = Counter(decision.tolist())
-    counts = [f"{planned[word]} of {every[word]:,} {word}" for word in DECISIONS if every[word]]
-    echo(f"By their decision, to verify are: {', '.join(counts)}.")
+    of_decisions = [f"{planned[word]} of {every[word]:,} {word}" for word in DECISIONS if every[word]]
+    echo(f"By their decision, to verify are: {', '.join(of_decisions)}.")
     width, after = plan.width(), plan.width(plan.n_verify)
     for at, name in enumerate(ranking.class_names):
         if n := int(plan.n_verify[at].sum()):
