@@ -14,6 +14,7 @@ from credence.app.editing import with_look
 from credence.findings import Findings, Look
 from credence.report.page_data import report_record
 from credence.report.sections.publish import figures_digest, methods_text
+from credence.stages.report import _with_run
 from credence.tables.document import parse_document
 from credence.tables.writing import write_json
 
@@ -125,4 +126,13 @@ def test_a_look_is_written_into_the_configuration_of_the_run_and_handed_to_the_p
     assert capsys.readouterr().err == (
         "config.yaml: it is of the run 'other', and lab/report.json of 'small'. Name the "
         "configuration of that run.\nFix this and run the command again.\n"
+    )
+
+
+def test_the_page_of_a_run_says_who_looked(small: Findings) -> None:
+    look = {"by": "A. Nowak", "date": "2026-11-28", "figures": figures_digest(small)}
+    said = " ".join(methods_text(_with_run(small, {"looked": look})))
+    assert "by A. Nowak (2026-11-28)." in said
+    assert "It is not recorded that anybody" in " ".join(
+        methods_text(_with_run(small, {"looked": None}))
     )
