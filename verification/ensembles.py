@@ -231,7 +231,12 @@ def figures_of_sets(
     first, second = sets
     source = FigureSource(labelled=first, second=second)
     made = make_figures(source, [spec for spec in FIGURES if spec.number in numbers])
-    return [replace(record, caption=f"{record.caption} {about}") for record in made]
+    evidence = f"{first.n_samples:,} proteins, families unknown."
+    counted = f"{first.n_samples:,} digits."
+    return [
+        replace(record, caption=f"{record.caption.replace(evidence, counted)} {about}")
+        for record in made
+    ]
 
 
 def proteins(path: Path, draws: int, methods: dict[str, str]) -> pd.DataFrame:

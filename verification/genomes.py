@@ -6,28 +6,39 @@ Each world calibrates on some families and makes genomes of proteins of others. 
 calls of 1 to 12 families; in two kinds of worlds a third of these have one to three relatives
 there. What is stated of all genomes of many worlds is compared with what is true of them, in
 five ranges of the probability, and how many calls are wrong.
+
+    PYTHONPATH=. python verification/genomes.py --learnt --worlds 6 --page PAGE
+
+The same outcomes learnt as events (Kuleshov & Liang 2015): half of the genomes, whose outcome is
+known, teach a regression on features of a genome, and the other half judges it.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+import pandas as pd
 from in_memory import draw_labelled
+from scipy import special
 
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
+from credence.events.forecasters import FORECASTER_OF, Examples
 from credence.lists.genomes import genomes_of
-from credence.lists.held_out import held_out_of, step_of
-from credence.predictions import Floats, Labelled, Strings
+from credence.lists.held_out import HeldOut, held_out_of, step_of
+from credence.metrics.all_metrics import METRICS_BY_NAME
+from credence.metrics.metric import Judged
+from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
 from credence.simulate.law import WorldSettings
 from report import write_section
 
@@ -68,8 +79,31 @@ def draw_genomes(
     return np.array(rows), np.array(names, dtype=object)
 
 
-def world(size: int, method: str, kind: str, seed: int) -> list[tuple[float, ...]]:
-    """Return of each genome what is stated, and what is true."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Calls:
+    """The calls of genomes of a world, and the proteins that calibrate it."""
+
+    held_out: HeldOut
+    ids: Strings
+    confidence: Floats
+    predicted: Integers
+    genome: Strings
+    family: Strings
+    wrong: Booleans
+
+    def take(self, rows: Booleans) -> Calls:
+        """Return some of the calls."""
+        columns = {name: column[rows] for name, column in vars(self).items() if name != "held_out"}
+        return replace(self, **columns)
+
+    def stated(self) -> dict[str, Any]:
+        """Return what is stated of each genome."""
+        step = step_of(self.confidence)
+        return genomes_of(self.held_out, self.ids, step, self.genome, self.family, LEVEL)
+
+
+def calls_of(size: int, method: str, kind: str, seed: int) -> Calls:
+    """Return the calls of a world that have a confidence."""
     rng = np.random.default_rng([seed, size, KINDS.index(kind)])
     settings = WorldSettings(n_calibration=size)
     known = draw_labelled(settings, rng)
@@ -79,25 +113,115 @@ def world(size: int, method: str, kind: str, seed: int) -> list[tuple[float, ...
     rows, genome = draw_genomes(use, rng, kind != KINDS[0])
     value = calibrator.fit(known).confidence(use.predictions).value[rows]
     ids = np.array([f"call {row}" for row in range(len(rows))], dtype=object)
-    family = ids if kind == KINDS[2] else use.cluster[rows]
-    is_known = ~np.isnan(value)
-    found = genomes_of(
-        held_out_of(known, held),
-        ids[is_known],
-        step_of(value[is_known]),
-        genome[is_known],
-        family[is_known],
-        LEVEL,
+    every = Calls(
+        held_out=held_out_of(known, held),
+        ids=ids,
+        confidence=value,
+        predicted=use.predictions.predicted_class[rows],
+        genome=genome,
+        family=ids if kind == KINDS[2] else use.cluster[rows],
+        wrong=~use.is_correct[rows],
     )
-    wrong = ~use.is_correct[rows][is_known]
-    _, code = np.unique(genome[is_known].astype(str), return_inverse=True)
-    n_wrong = np.bincount(code, weights=wrong)
-    inside = (n_wrong >= found["wrong_lower"]) & (n_wrong <= found["wrong_upper"])
+    return every.take(~np.isnan(value))
+
+
+FEATURES = (
+    "log odds of what is worked out",
+    "log number of calls",
+    "log odds of the least confidence",
+    "repeated calls of a class",
+)
+EVENTS = ("every call right", "all structural calls right")
+LEARNT_TITLE = "Outcomes of a genome learnt as events"
+LEARNT_TEXT = (
+    "Mean loss (NLL) and debiased calibration error on genomes that taught nothing. Worked out: "
+    "from confidences and families, as credence genomes does. Learnt: a regression on "
+    f"{', '.join(FEATURES)} (admissibility: a phage has most structural proteins once). All "
+    "structural calls: but for those of the most frequent class, which is the background. "
+    "`python verification/genomes.py --learnt`"
+)
+
+
+def learnt(size: int, seed: int) -> list[dict[str, object]]:
+    """Return of both events the losses of what is worked out and of what is learnt."""
+    calls = calls_of(size, METHODS[0], KINDS[1], seed)
+    background = int(np.bincount(calls.predicted).argmax())
+    rows: list[dict[str, object]] = []
+    for name in EVENTS:
+        kept = calls.take(calls.predicted != background) if name == EVENTS[1] else calls
+        stated = kept.stated()["all_right"]
+        names, code = np.unique(kept.genome.astype(str), return_inverse=True)
+        came_true = np.bincount(code, weights=kept.wrong) == 0
+        n_calls = np.bincount(code)
+        least = np.ones(len(names))
+        np.minimum.at(least, code, kept.confidence)
+        pairs = np.unique(np.stack([code, kept.predicted]), axis=1)
+        repeated = n_calls - np.bincount(pairs[0], minlength=len(names))
+        odds, least_odds = (
+            special.logit(np.clip(part, 1e-6, 1.0 - 1e-6)) for part in (stated, least)
+        )
+        features = np.column_stack([odds, np.log(n_calls), least_odds, repeated])
+        teaches = np.arange(len(names)) % 2 == 0
+        examples = Examples(
+            features=features[teaches],
+            outcome=came_true[teaches].astype(np.float64),
+            weight=np.ones(int(teaches.sum())),
+            cluster=np.arange(int(teaches.sum())),
+        )
+        forecaster = FORECASTER_OF["logistic"]
+        forecast = forecaster.fit(examples, forecaster.default)
+        said = {"worked out": stated[~teaches], "learnt": forecast.probability(features[~teaches])}
+        for how, value in said.items():
+            judged = Judged(
+                confidence=np.clip(value, 1e-6, 1.0 - 1e-6),
+                is_correct=came_true[~teaches],
+                weight=np.ones(len(value)),
+            )
+            rows.append(
+                {
+                    "event": name,
+                    "how": how,
+                    "NLL": METRICS_BY_NAME["nll"].compute(judged),
+                    "error": METRICS_BY_NAME["ece_debiased"].compute(judged),
+                }
+            )
+    return rows
+
+
+def world(size: int, method: str, kind: str, seed: int) -> list[tuple[float, ...]]:
+    """Return of each genome what is stated, and what is true."""
+    calls = calls_of(size, method, kind, seed)
+    stated = calls.stated()
+    _, code = np.unique(calls.genome.astype(str), return_inverse=True)
+    n_wrong = np.bincount(code, weights=calls.wrong)
+    inside = (n_wrong >= stated["wrong_lower"]) & (n_wrong <= stated["wrong_upper"])
     return list(
         zip(
-            found["all_right"], n_wrong == 0, found["expected_wrong"], n_wrong, inside, strict=True
+            *(stated["all_right"], n_wrong == 0, stated["expected_wrong"], n_wrong, inside),
+            strict=True,
         )
     )
+
+
+def write_learnt(worlds: int, page: Path | None) -> None:
+    """Write the mean over worlds of the losses of what is worked out and what is learnt."""
+    table: list[dict[str, object]] = []
+    for size in SIZES:
+        every = pd.concat([pd.DataFrame(learnt(size, seed)) for seed in range(worlds)])
+        for (event, how), rows in every.groupby(["event", "how"], sort=False):
+            spread = rows["NLL"].std(ddof=1) / np.sqrt(worlds)
+            table.append(
+                {
+                    "event": event,
+                    "calibration proteins": size,
+                    "how": how,
+                    "NLL": f"{rows['NLL'].mean():.3f} ± {spread:.3f}",
+                    "error": float(rows["error"].mean()),
+                }
+            )
+            print(*table[-1].values(), sep=" | ", flush=True)
+    if page is not None:
+        write_section(page, LEARNT_TITLE, LEARNT_TEXT, table)
 
 
 def main() -> None:
@@ -105,7 +229,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--worlds", type=int, default=30)
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--learnt", action="store_true")
     asked = parser.parse_args()
+    if asked.learnt:
+        write_learnt(asked.worlds, asked.page)
+        return
     rows: list[dict[str, object]] = []
     for kind in KINDS:
         for size in SIZES:

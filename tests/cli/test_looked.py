@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from credence.app import run_command_line
+from credence.app.configuration import load
 from credence.app.editing import with_look
 from credence.findings import Findings, Look
 from credence.report.page_data import report_record
 from credence.report.sections.publish import figures_digest, methods_text
+from credence.stages.report import _with_run
 from credence.tables.document import parse_document
 from credence.tables.writing import write_json
 
@@ -101,4 +104,35 @@ def test_the_text_for_publications_says_who_looked_or_that_nobody_did(small: Fin
     assert (
         f"A. Nowak checked curves by eye, {advised}, on 2026-11-28; since then they have changed, "
         "and it is not recorded that anybody checked these." in said(replace(look, figures="0"))
+    )
+
+
+def test_a_look_is_written_into_the_configuration_of_the_run_and_handed_to_the_page(
+    report: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = Path(__file__).resolve().parents[2]
+    text = (root / "config.yaml").read_text("utf-8").replace("run: demo", "run: small", 1)
+    Path("config.yaml").write_text(text, "utf-8")
+    words = ["check", "config.yaml", "--looked", "lab", "--by", "A. Nowak", "--date", "2026-11-28"]
+    assert run_command_line(words) == 0
+    assert capsys.readouterr().err == (
+        "Wrote config.yaml: A. Nowak looked at the figures on 2026-11-28. Run again: "
+        "credence run.\n"
+    )
+    look = {"by": "A. Nowak", "date": "2026-11-28", "figures": report}
+    assert json.loads(load("config.yaml").report_json)["looked"] == look
+    Path("config.yaml").write_text(text.replace("run: small", "run: other", 1), "utf-8")
+    assert run_command_line(words) == 2
+    assert capsys.readouterr().err == (
+        "config.yaml: it is of the run 'other', and lab/report.json of 'small'. Name the "
+        "configuration of that run.\nFix this and run the command again.\n"
+    )
+
+
+def test_the_page_of_a_run_says_who_looked(small: Findings) -> None:
+    look = {"by": "A. Nowak", "date": "2026-11-28", "figures": figures_digest(small)}
+    said = " ".join(methods_text(_with_run(small, {"looked": look})))
+    assert "by A. Nowak (2026-11-28)." in said
+    assert "It is not recorded that anybody" in " ".join(
+        methods_text(_with_run(small, {"looked": None}))
     )

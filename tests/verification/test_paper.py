@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pytest
 from benchmarks.data import REAL_TABLE
-from verification.paper import TOTAL, half_as_trove
+from verification.paper import TOTAL, beside, half_as_trove, recovered
 
 from credence.evaluation.paper_figures import FIGURES, FigureSource, make_figures
 from credence.tables.counts import read_counts
@@ -32,6 +32,22 @@ def test_the_recovered_counts_sum_to_the_papers_test_set_and_every_diagonal_agre
     assert counts.tolist() == [int(known[name]["TP"]) for name in names]
     assert shares == pytest.approx([float(known[name]["conf1"]) for name in names])
     assert shares[names.index("Minor capsid")] == pytest.approx(0.07, abs=0.005)
+
+
+@pytest.mark.long
+@needs_data
+def test_each_number_stands_beside_the_papers_and_agrees() -> None:
+    rows = beside(recovered(DATA), half_as_trove(DATA), DATA)
+    assert len(rows) == 2 + 2 * 11 + 5
+    for row in rows:
+        if isinstance(row["paper"], float):
+            assert row["here"] == pytest.approx(row["paper"], abs=5e-4), row["number"]
+    stated = {str(row["number"]): row["here"] for row in rows}
+    assert stated["proteins of the test set"] == "46,801"
+    assert stated["classes in which b_opt bends most (Fig. 13)"] == "HTJ, Major capsid"
+    nearest = "classes whose raw score is nearest to the kernel (Fig. 7)"
+    assert stated[nearest] == "Minor tail, Portal"
+    assert stated["wrong predictions that the trove moves"] == "none"
 
 
 @pytest.mark.long

@@ -59,7 +59,9 @@ def plan_verification(
     for piece, *_ in table.pieces():
         every.update(piece["decision"].to_pylist())
     planned = Counter(decision.tolist())
-    of_decisions = [f"{planned[word]} of {every[word]:,} {word}" for word in DECISIONS if every[word]]
+    of_decisions = [
+        f"{planned[word]} of {every[word]:,} {word}" for word in DECISIONS if every[word]
+    ]
     echo(f"By their decision, to verify are: {', '.join(of_decisions)}.")
     width, after = plan.width(), plan.width(plan.n_verify)
     for at, name in enumerate(ranking.class_names):

@@ -266,8 +266,10 @@ def _paint_series(axes: Any, series: FigureSeries, record: FigureRecord) -> None
                 (x[:-1] + x[1:]) / 2, series.lower, series.upper, color=style.MUTED, lw=0.6
             )
     elif series.kind == "cloud":
+        seen = x >= record.start
         axes.scatter(
-            x, y, s=1.6, color=colour, alpha=0.55, linewidths=0, label=label, rasterized=True,
+            x[seen], y[seen], s=1.6, color=colour, alpha=0.55, linewidths=0, label=label,
+            rasterized=True, clip_on=False,  # points at the end of the scale are whole
             zorder=1.5 + 1.0 / (2.0 + len(x)),  # the rarer in front, so that none is hidden
         )  # fmt: skip
     elif series.kind in ("points", "hollow"):
