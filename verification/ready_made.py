@@ -8,7 +8,7 @@ on one kind of processor; others differ in the last digits.
     PYTHONPATH=. python verification/ready_made.py --data ../shared/data
     PYTHONPATH=. python verification/ready_made.py --data ../shared/data --check
 
---page docs/evidence.md also writes the numbers of the page of evidence, of the same fits.
+--page docs/evidence-tools.md also writes the numbers of the page of evidence, of the same fits.
 The second writes nothing: it says which files come out the same byte for byte, and ends with 1
 where any does not.
 """
