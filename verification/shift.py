@@ -52,7 +52,7 @@ from credence.composition.estimate import compare_predicted, estimate_compositio
 from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.draws import keys_of
 from credence.predictions import Floats, Labelled, from_scores, label
-from credence.simulate.law import CLASS_NAMES, USE_PREVALENCE, WorldSettings
+from credence.simulate.law import CLASS_NAMES, QUERY_PREVALENCE, WorldSettings
 
 SEED = 20261122
 EVERY_STILL = 2  # one world in so many also has a query set without shift
@@ -143,7 +143,7 @@ def share_of_kind(kind: str, rng: np.random.Generator) -> Floats:
     """Return the class proportions of a query set of that kind."""
     population = truth().prevalence
     if kind == "demo":
-        return np.array(USE_PREVALENCE) / np.sum(USE_PREVALENCE)
+        return np.array(QUERY_PREVALENCE) / np.sum(QUERY_PREVALENCE)
     if kind == "anything":
         return rng.dirichlet(np.ones(len(population)))
     if kind == "90 % background":
@@ -162,11 +162,11 @@ def interval_rows(number: int, method: str) -> pd.DataFrame:
     """Return whether corrected confidences of a world hold the truth, a row for each protein."""
     kind = SHIFT_KINDS[number % len(SHIFT_KINDS)]
     rng = np.random.default_rng([INTERVALS_SEED, number])
-    settings = WorldSettings(n_calibration=INTERVALS_KNOWN, composition="sampled")
+    settings = WorldSettings(n_calibration=INTERVALS_KNOWN, class_proportions="sampled")
     known = draw_labelled(settings, rng)
     share = share_of_kind(kind, rng)
     single = WorldSettings(
-        n_calibration=INTERVALS_USE, composition="sampled", family_size="single"
+        n_calibration=INTERVALS_USE, class_proportions="sampled", family_size="single"
     )
     use = draw_labelled(single, rng, share)
     predictions = use.predictions

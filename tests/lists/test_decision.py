@@ -151,7 +151,8 @@ def counted(*rows: tuple[int, float, int], n_classes: int) -> Counts:
     counts = np.zeros((n_classes, len(CONFIDENCE_STEPS)), dtype=np.int64)
     for class_, confidence, n in rows:
         counts[class_, step_of(np.array([confidence]))] += n
-    return Counts(every=counts, listable=counts)
+    confidence = counts @ CONFIDENCE_STEPS
+    return Counts(every=counts, listable=counts, confidence=confidence)
 
 
 def world(rng: np.random.Generator, n: int) -> HeldOut:
@@ -176,6 +177,30 @@ def test_background_does_not_lengthen_the_list_of_calls_nor_they_its() -> None:
     # Were it one list, the background would carry all the others.
     (pooled,) = rules(held_out, False, False, False).calls_and_background(many.listable).errors
     assert pooled.end_of(0.1) == step_of(np.array([0.5]))[0]
+
+
+def test_all_that_should_be_right_is_the_sum_of_the_classes_and_holds_what_confidences_say() -> (
+    None
+):
+    n_held = n_true = 0
+    for number in range(30):
+        rng = np.random.default_rng([9, number])
+        query = world(rng, 400)
+        every = np.zeros((3, len(CONFIDENCE_STEPS)), dtype=np.int64)
+        np.add.at(every, (query.predicted, query.step), 1)
+        counts = Counts(every=every, listable=every, confidence=every @ (CONFIDENCE_STEPS + 0.002))
+        asked = rules(world(rng, 300), False, False, True)
+        together, *classes = use_lists("use", asked, counts, (), 0.95, is_adjusted=False).every
+        assert together.n == sum(part.n for part in classes) == 400
+        for column in ("right", "sum_confidence"):
+            of_classes = sum(getattr(part, column) for part in classes)
+            assert getattr(together, column) == pytest.approx(of_classes, abs=1e-9)
+        # What is not known of the classes is of other families: it adds as errors do.
+        width, *widths = (part.right_upper - part.right_lower for part in (together, *classes))
+        assert max(widths) * 0.8 < width < sum(widths)
+        n_held += together.holds_sum
+        n_true += together.right_lower <= 400 - query.is_wrong.sum() <= together.right_upper
+    assert n_held >= 29 and n_true >= 27  # of intervals at 95 %
 
 
 def test_no_list_reaches_below_the_least_confidence_and_nothing_there_has_a_q_value() -> None:

@@ -31,7 +31,7 @@ from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.confidence import Note
 from credence.predictions import Labelled, from_scores, label
 from credence.records import from_record, json_text, to_record
-from credence.simulate.law import CLASS_NAMES, USE_PREVALENCE, WorldSettings
+from credence.simulate.law import CLASS_NAMES, QUERY_PREVALENCE, WorldSettings
 from shift_findings import adjust
 
 OPTIONS = FitOptions(n_draws=40)
@@ -155,7 +155,7 @@ def test_classes_that_cannot_be_told_apart_get_a_wide_interval_and_a_sentence(na
     assert (composition.lower <= 0.4).all() and (composition.upper[1:] >= 0.4).all()
     message = diagnose(sample, rows, composition, FitOptions(n_draws=20)).sentences
     assert message[0].startswith(
-        "The classifier takes some classes for others so often, or so few of their proteins"
+        "Some classes are confused so often, or so few of their proteins were seen, that their"
         if name == "em_matched"
         else "The classifier cannot tell b and c from other classes: "
     )
@@ -163,12 +163,12 @@ def test_classes_that_cannot_be_told_apart_get_a_wide_interval_and_a_sentence(na
 
 def test_three_known_proteins_of_a_class_do_not_leave_the_shares_of_others_unknown() -> None:
     rng = np.random.default_rng([77, 3])
-    known = draw_labelled(WorldSettings(n_calibration=1500, composition="sampled"), rng)
+    known = draw_labelled(WorldSettings(n_calibration=1500, class_proportions="sampled"), rng)
     is_minor = known.true_class == MINOR
     kept = ~is_minor | (np.cumsum(is_minor) <= 3)
     sample = calibration_sample(known.take(kept), True)
-    single = WorldSettings(n_calibration=600, composition="sampled", family_size="single")
-    share = np.array(USE_PREVALENCE) / np.sum(USE_PREVALENCE)
+    single = WorldSettings(n_calibration=600, class_proportions="sampled", family_size="single")
+    share = np.array(QUERY_PREVALENCE) / np.sum(QUERY_PREVALENCE)
     use = draw_labelled(single, rng, share)
     rows = use_sample(use.predictions, sample.model)
     estimator = ESTIMATORS_BY_NAME["em_matched"]

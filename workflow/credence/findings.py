@@ -5,6 +5,7 @@ values, so that they go to JSON and back unchanged; NaN is null there. They
 name no clock, host or path: the same inputs give the same records.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -1045,6 +1046,13 @@ class ProteinList:
     # Greatest part of the calibration proteins behind it that is of one family.
     largest_family: float = 0.0
     classes: tuple[ClassShare, ...] = ()  # Of a list of several classes, those that are on it
+    sum_confidence: float = math.nan  # Of all predictions of a query set, the sum of confidences
+
+    @property
+    def holds_sum(self) -> bool:
+        """Whether the sum of the confidences is as held-out predictions show, to a whole one."""
+        least, most = math.floor(self.right_lower), math.ceil(self.right_upper)
+        return least <= self.sum_confidence <= most
 
     @property
     def kept_off(self) -> list[ClassShare]:

@@ -121,6 +121,7 @@ class Counts:
 
     every: Integers
     listable: Integers  # With data enough, and no note that speaks against them
+    confidence: Floats  # The sum of the confidences of each class
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,7 +8,7 @@ given, so equal confidences become unequal, right ones lowest: errors that fall 
 confidence are pooled too, and the greater error counts (decision 0033).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +65,7 @@ class ListErrors:
     step_error: tuple[Floats, Floats]
     variance: Floats  # Of the estimated error
     alike: Floats  # How alike relatives in each list are in being wrong, 0 to 1
+    off: Floats  # How far the error of all steps together is off, in each draw
     right_family: float = 1.0  # What a right family that was not seen weighs, against the others
     first: int = 0  # The lowest step that a list may reach down to
 
@@ -77,38 +78,80 @@ class ListErrors:
 
     def right(self, step: int, level: float, relatives: float | None = None) -> Right:
         """Return how many of a list are right; `relatives` of a member, if None, as calibrated."""
+        few, many, of_proteins = self.right_ends(step)
+        others = float(self.above.relatives[step]) if relatives is None else relatives
+        n = float(self.n_listed[step])
+        variances = [
+            of_proteins * (1.0 + alike * others) + n**2 * float(self.variance[step])
+            for alike in (float(self.alike[step]), 1.0)
+        ]
+        # The expected number is as the error is stated.
+        return _right(few, few, many, n, variances, float(self.above.kish[step]), level)
+
+    def right_ends(self, step: int) -> tuple[float, float, float]:
+        """Return how many are right with a wrong family more, with a right one, and a variance.
+
+        Neither none nor all is certain. The variance is that of independent proteins.
+        """
         n, n_query = float(self.n_listed[step]), self.n_query[step:]
         shown = (of_step[step:] for of_step in self.step_error)
         wrong = max(shown, key=lambda of_step: float(of_step @ n_query))
-        # With a wrong family more, and with a right one: neither none nor all is certain.
         added = 1.0 / max(float(self.above.n_families[step]), 1.0)
         least = wrong / (1.0 + added * self.right_family)
         most = (wrong + added) / (1.0 + added)
-        expected = max(n - float(most @ n_query), 0.0)  # as the error is stated
         of_proteins = float(np.maximum(least * (1.0 - least), most * (1.0 - most)) @ n_query)
-        others = float(self.above.relatives[step]) if relatives is None else relatives
-        factor = float(special.stdtrit(max(self.above.kish[step] - 1.0, 1.0), (1.0 + level) / 2.0))
+        return max(n - float(most @ n_query), 0.0), n - float(least @ n_query), of_proteins
 
-        def ends(alike: float) -> tuple[float, float]:
-            variance = of_proteins * (1.0 + alike * others) + n**2 * float(self.variance[step])
-            reach = factor * float(np.sqrt(variance))
-            low, high = expected, n - float(least @ n_query)
-            # Wrong ones come in families, so many more are likelier than as many fewer: the
-            # lower end also on a scale where the spread of a share does not hang on the share.
-            slope = 2.0 * float(np.sqrt(low * max(n - low, 0.0)))
-            angle = np.arccos(np.sqrt(low / n)) + reach / slope if slope > 0 else np.pi / 2.0
-            skewed = n * float(np.cos(min(angle, np.pi / 2.0))) ** 2
-            return max(min(low - reach, skewed), 0.0), min(high + reach, n)
 
-        lower, upper = ends(float(self.alike[step]))
-        lower_alike, upper_alike = ends(1.0)
-        return Right(
-            expected=expected,
-            lower=lower,
-            upper=upper,
-            lower_alike=lower_alike,
-            upper_alike=upper_alike,
-        )
+def _right(
+    expected: float,
+    few: float,
+    many: float,
+    n: float,
+    variances: Sequence[float],
+    families: float,
+    level: float,
+) -> Right:
+    """Return how many of n are right: from few to many, and what varies beside."""
+    factor = float(special.stdtrit(max(families - 1.0, 1.0), (1.0 + level) / 2.0))
+
+    def ends(variance: float) -> tuple[float, float]:
+        reach = factor * float(np.sqrt(variance))
+        # Wrong ones come in families, so many more are likelier than as many fewer: the
+        # lower end also on a scale where the spread of a share does not hang on the share.
+        slope = 2.0 * float(np.sqrt(few * max(n - few, 0.0)))
+        angle = np.arccos(np.sqrt(few / n)) + reach / slope if slope > 0 else np.pi / 2.0
+        skewed = n * float(np.cos(min(angle, np.pi / 2.0))) ** 2
+        return max(min(few - reach, skewed), 0.0), min(many + reach, n)
+
+    (lower, upper), (lower_alike, upper_alike) = (ends(variance) for variance in variances)
+    return Right(
+        expected=expected,
+        lower=lower,
+        upper=upper,
+        lower_alike=lower_alike,
+        upper_alike=upper_alike,
+    )
+
+
+def right_of_all(classes: Sequence[ListErrors], families: float, level: float) -> Right:
+    """Return how many of all predictions of some classes are right: the sum over the classes.
+
+    No list ends where they are right, so half a wrong family is added to each class and half a
+    right one. What is not known is that of the sum in the same draws of families; `families` is
+    Kish's number of all that there are.
+    """
+    ends = np.array([errors.right_ends(0) for errors in classes])
+    n_each = [float(errors.n_listed[0]) for errors in classes]
+    off = np.sum([n * errors.off for n, errors in zip(n_each, classes, strict=True)], axis=0)
+    relatives = np.array([errors.above.relatives[0] for errors in classes])
+    alike = np.array([errors.alike[0] for errors in classes])
+    variances = [
+        float((off**2).mean() + ends[:, 2] @ (1.0 + part * relatives))
+        for part in (alike, np.ones(len(classes)))
+    ]
+    few, many, _ = ends.sum(axis=0).tolist()
+    return _right((few + many) / 2.0, few, many, sum(n_each), variances, families, level)
 
 
 def errors_of(
@@ -157,6 +200,7 @@ def errors_of(
         step_error=step_error,
         variance=((draws - centre[:, None]) ** 2).mean(axis=1),
         alike=alike,
+        off=draws[0] - centre[0],
         right_family=heavy,
         first=first,
     )

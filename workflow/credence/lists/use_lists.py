@@ -9,7 +9,7 @@ import numpy as np
 
 from credence.findings import ClassShare, ProteinList, UseLists, VerifyClass
 from credence.lists.decision import BACKGROUND, CALLS, Counts, GroupedErrors, ListRules
-from credence.lists.errors import ListErrors, errors_of
+from credence.lists.errors import ListErrors, errors_of, right_of_all
 from credence.lists.held_out import CONFIDENCE_STEPS
 from credence.lists.plan import by_stratum, plan_of
 from credence.lists.thresholds import curve_of
@@ -35,12 +35,16 @@ def use_lists(
         for error, is_certain in product(allowed, (False, True))
     ]
     every = errors_of(held_out, counts.every.sum(axis=0), certainty)
-    whole = [list_of(None, every, 1.0, level, end=0)]
+    whole, of_classes = [], []
     for class_ in np.flatnonzero(counts.every.any(axis=1)).tolist():
         class_name, known = class_names[class_], held_out.of_classes(class_)
         lists += [list_of(class_name, grouped.by_class[class_], error, level) for error in allowed]
         of_class = errors_of(known, counts.every[class_], certainty)
-        whole.append(list_of(class_name, of_class, 1.0, level, end=0))
+        of_classes.append(of_class)
+        stated = float(counts.confidence[class_])
+        whole.append(whole_of(class_name, of_class, [of_class], level, stated))
+    stated = float(counts.confidence.sum())
+    whole.insert(0, whole_of(None, every, of_classes, level, stated))
     plan = plan_of(held_out, by_stratum(counts.every), N_VERIFY)
     width, after = plan.width(), plan.width(plan.n_verify)
     n_verify = plan.n_verify.sum(axis=1)
@@ -70,6 +74,29 @@ def use_lists(
         curve=curve_of(None, grouped.errors[CALLS]),
         n_verify=N_VERIFY,
         verify=verify,
+    )
+
+
+def whole_of(
+    class_name: str | None,
+    together: ListErrors,
+    classes: Sequence[ListErrors],
+    level: float,
+    sum_confidence: float,
+) -> ProteinList:
+    """Return all predictions of some classes, as a list: expected right is the sum over these."""
+    list_ = list_of(class_name, together, 1.0, level, end=0)
+    if not classes:
+        return list_
+    right = right_of_all(classes, float(together.above.kish[0]), level)
+    return replace(
+        list_,
+        right=right.expected,
+        right_lower=right.lower,
+        right_upper=right.upper,
+        alike_lower=right.lower_alike,
+        alike_upper=right.upper_alike,
+        sum_confidence=sum_confidence,
     )
 
 

@@ -36,7 +36,7 @@ from credence.lists.thresholds import (
     find_thresholds,
 )
 from credence.lists.use_lists import list_of, list_of_group, use_lists
-from credence.predictions import Booleans, Integers
+from credence.predictions import Booleans, Floats, Integers
 from credence.problems import refuse
 from credence.progress import echo
 from credence.records import json_text
@@ -135,6 +135,7 @@ class Table:
         """Return how many proteins there are by class and step."""
         n_classes = len(self.ranking.class_names)
         every, listable = np.zeros((2, n_classes, len(CONFIDENCE_STEPS)), dtype=np.int64)
+        confidence = np.zeros(n_classes)
         for piece, code, step in self.pieces():
             method = self.ranking.method
             if other := [
@@ -144,9 +145,10 @@ class Table:
                 remedy = "Give the calibration that the table was annotated with."
                 raise refuse(str(self.path), reason, remedy, column="method")
             every += step_counts(code, step, n_classes)
+            confidence += confidence_sums(piece["confidence"].to_numpy(), code, n_classes)
             may_be_listed = contract.is_listable(piece)
             listable += step_counts(code[may_be_listed], step[may_be_listed], n_classes)
-        return Counts(every=every, listable=listable)
+        return Counts(every=every, listable=listable, confidence=confidence)
 
 
 def table_and_counts(path: Path, ranking: Ranking) -> tuple[Table, Counts]:
@@ -497,6 +499,7 @@ def with_lists(
     counts = Counts(
         every=step_counts(code, step, n_classes),
         listable=step_counts(code[may_be_listed], step[may_be_listed], n_classes),
+        confidence=confidence_sums(columns["confidence"], code, n_classes),
     )
     grouped = ranking.rules.calls_and_background(counts.listable)
     error = settings.lists.error
@@ -524,6 +527,13 @@ def with_q_value(columns: Mapping[str, Any]) -> dict[str, Any]:
     names = [name for name in columns if name != contract.Q_VALUE]
     names.insert(names.index("method") + 1, contract.Q_VALUE)
     return {name: columns[name] for name in names}
+
+
+def confidence_sums(confidence: Floats, code: Integers, n_classes: int) -> Floats:
+    """Return the sum of the confidences of each class; those without one are left out."""
+    stated = np.asarray(confidence, dtype=np.float64)
+    is_known = (code >= 0) & ~np.isnan(stated)
+    return np.bincount(code[is_known], stated[is_known], n_classes).astype(np.float64)
 
 
 def step_counts(code: Integers, step: Integers, n_classes: int) -> Integers:

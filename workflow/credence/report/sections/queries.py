@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Findings, NoveltyFinding, QuerySet
+from credence.findings import Findings, NoveltyFinding, ProteinList, QuerySet
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot
 from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import NO_RELATIVES_KNOWN, Lookup
-from credence.report.wording import DASH, count, share
+from credence.report.wording import DASH, count, in_words, share
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -25,12 +25,29 @@ def section(findings: Findings) -> page.Section | None:
     return page.Section(name="query-sets", title="Your samples", blocks=blocks)
 
 
+def _sum_of(findings: Findings, whole: ProteinList, name: str) -> str:
+    """Return what the confidences sum to, and why where that is not as expected."""
+    if math.isnan(whole.sum_confidence) or math.isnan(whole.right):
+        return ""
+    sentence = f" Their confidences sum to {count(round(whole.sum_confidence))}"
+    if whole.holds_sum:
+        return f"{sentence}."
+    lists = next(lists for lists in findings.lists if lists.name == name)
+    off = [part.class_name for part in lists.every if part.class_name and not part.holds_sum]
+    of_which = f" most of all for {in_words(off)}," if off else ""
+    return (
+        f"{sentence}, outside that interval:{of_which} held-out predictions of such confidences "
+        "were not right as often as stated. Expected numbers rest on these, confidences on all."
+    )
+
+
 def _blocks(findings: Findings, query_set: QuerySet, name: str) -> tuple[page.Block, ...]:
     known = query_set.n - query_set.n_unknown
     lead = f"{query_set.name} holds {plural(query_set.n, 'protein')}."
     if (whole := whole_of(findings, query_set.name)) is not None:
         right = f"about {expected_right(whole)} are expected to be right"
         lead += f" Of the {count(known)} with a confidence, {right}."
+        lead += _sum_of(findings, whole, query_set.name)
     if query_set.n_unknown:
         why = "can be given no confidence; the note of each says why"
         lead += f" {plural(query_set.n_unknown, 'protein')} {why}."
