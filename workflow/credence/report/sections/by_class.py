@@ -44,7 +44,7 @@ LEGEND = (
 )
 INSUFFICIENT_BAND = len(COLOUR_BANDS) + 1
 MOST_WITH_CURVES = 40  # with a curve of precision; beyond, the page would be too large
-MOST_EXAMPLES = 5
+MOST_EXAMPLES = 3
 WIDE_INTERVAL = 0.1  # an interval wider than this is called wide
 
 

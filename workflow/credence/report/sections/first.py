@@ -35,11 +35,20 @@ def section(findings: Findings) -> page.Section:
         steps=steps,
         state=verdict.state,
         title=TITLES[verdict.state],
-        reasons=reasons_of(findings, verdict, *wanted)[:MOST_REASONS],
+        reasons=tuple(
+            replace(reason, text=_first_sentence(reason.text))
+            for reason in reasons_of(findings, verdict, *wanted)[:MOST_REASONS]
+        ),
         checks=page.Link(text=f"All {len(verdict.checks)} checks", target="#checks"),
         answers=_answers(lookup),
     )
     return page.Section(name="first", title="Do this next", blocks=(block,))
+
+
+def _first_sentence(text: str) -> str:
+    """Return the first sentence; all of it stands among the checks."""
+    first, end, _ = text.partition(". ")
+    return f"{first}{end}".strip()
 
 
 def _of_table(link: page.Link) -> bool:
