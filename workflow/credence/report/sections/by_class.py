@@ -253,8 +253,8 @@ def _examples(lookup: Lookup, entry: ClassCount, query_set: QuerySet) -> page.Ta
         return None
     stated = with_interval
     return page.table(
-        f"Examples of {query_set.name} predicted {entry.class_name}: the surest of "
-        f"{count(len(places))}",
+        f"Examples of {query_set.name}, {count(len(shown))} of {count(len(places))} predicted "
+        f"{entry.class_name}: accepted ones first, then those to check",
         shown,
         page.word("protein", lambda row: rows.ids[row]),
         page.number(

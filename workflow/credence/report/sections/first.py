@@ -93,8 +93,7 @@ def reasons_of(
 
 def _about(lookup: Lookup) -> str:
     results = lookup.findings.results
-    text = f"How often predictions are right, learnt from {plural(results.n_samples, 'protein')} "
-    text += "of known class"
+    text = f"Learnt from {plural(results.n_samples, 'protein')}"
     if lookup.knows_relatives:
         text += f" in {plural(results.n_clusters, 'family', 'families')}"
     return f"{text}."
@@ -117,7 +116,7 @@ def _steps(findings: Findings, verdict: StatedVerdict) -> Iterator[page.Paragrap
         families = Lookup(findings).families
         yield _step(
             f"Do not interpret {in_words(left)}: too few known {families} "
-            f"(insufficient data for {count(n_lacking)} of {plural(n, 'prediction')}).",
+            f"({count(n_lacking)} of {plural(n, 'prediction')}).",
             page.Link(text="The classes", target="#classes"),
         )
     for lists in (lists for lists in findings.lists if lists.verify):
@@ -151,10 +150,9 @@ def _accepted(findings: Findings) -> page.Paragraph:
     if len(full) == 1 == len(findings.queries):
         (lists,) = full
         assert lists.accepted is not None
-        kind = f", none of them {lists.background_in_words}" if lists.background else ""
         text = (
             f"Work from the {plural(lists.accepted.n, 'accepted prediction')} of {lists.name} "
-            f"({percent(lists.accepted.error)} FDR{kind}): {_wrong(lists)}."
+            f"({percent(lists.accepted.error)} FDR): {_wrong(lists)}."
         )
         file = f"{lists.name}/list_{lists.accepted.error:g}.tsv"
         return _step(text, filtered("Show them", ACCEPT), *_files(findings, file))
