@@ -249,3 +249,22 @@ def test_all_can_be_reached_by_keyboard_in_reading_order(open_page: Any, small_p
         reached.append(page.evaluate("document.activeElement.textContent.trim().slice(0, 30)"))
     assert reached[0] == "To the content"
     assert reached[1:3] == ["Do this next", "Classes at a glance"]
+
+
+# Pixels of the texts of each drawing that is shown, at the size at which it is shown.
+SIZES = """() => [...document.querySelectorAll("article.panel.chosen figure svg")].map((svg) => {
+  const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  return [...svg.querySelectorAll("text")]
+    .map((text) => scale * parseFloat(getComputedStyle(text).fontSize));
+}).flat()"""
+
+
+def test_text_of_figures_is_eleven_to_twelve_pixels_where_they_have_their_width(
+    open_page: Any, small_page: str
+) -> None:
+    page = open_page(small_page, 1000).page
+    page.evaluate("location.hash = '#class-1-portal'")
+    page.locator("#class-1-portal").wait_for()
+    sizes = page.evaluate(SIZES)
+    assert len(sizes) > 20
+    assert min(sizes) >= 10.9 and max(sizes) <= 13.1, (min(sizes), max(sizes))

@@ -12,6 +12,7 @@ import pytest
 from credence.findings import Findings, Setting
 from credence.report.html import render
 from many_classes import enlarged
+from small_findings import with_proteins
 
 MOST_PIXELS, MOST_WORDS = 7200, 2500  # eight screens of 900
 MOST_SHEETS = {11: 2, 60: 4}
@@ -47,6 +48,27 @@ def test_before_anything_is_opened_the_page_is_eight_screens_long(
     assert len(page_of(n_classes).encode()) <= MOST_BYTES[n_classes]
     # Every class is there, and all of it is there to be opened.
     assert page.locator(".tiles a").count() == page.locator("article.panel").count() > 5
+
+
+# Words of sentences that are shown: neither tables, nor numbers, nor what is folded.
+WORDS_OF_SECTIONS = """() => {
+  const apart = "details, table, .tiles, .tools, .answers, .panel, .widget";
+  const count = (part) => part.innerText.split(/\\s+/).filter(Boolean).length;
+  const sections = [...document.querySelectorAll("main > section:not(#appendix)")];
+  return sections.map((section) => {
+    const parts = [...section.querySelectorAll("p:not(.documentation), figcaption, li")]
+      .filter((part) => part.getClientRects().length && !part.closest(apart));
+    return [section.id, parts.reduce((sum, part) => sum + count(part), 0)];
+  });
+}"""
+MOST_OF_SECTION = 120
+
+
+def test_every_section_has_at_most_120_words_of_sentences(open_page: Any, small: Findings) -> None:
+    page = open_page(render(with_proteins(enlarged(small, 11, N_METHODS))), 1440).page
+    words = dict(page.evaluate(WORDS_OF_SECTIONS))
+    assert {"first", "proteins", "classes", "measuring", "mistakes"} <= words.keys()
+    assert max(words.values()) <= MOST_OF_SECTION, words
 
 
 @pytest.mark.parametrize("n_classes", [FEW, MANY])

@@ -37,15 +37,11 @@ def test_the_accepted_predictions_come_first_with_their_list_and_their_rows(
 ) -> None:
     assert steps(with_proteins(small)) == [
         (
-            "Work from the 3 accepted predictions of sea water (5 % FDR, none of them Tail "
-            "fiber): fewer than one is wrong.",
+            "Work from the 3 accepted predictions of sea water (5 % FDR): fewer than one is "
+            "wrong.",
             [ACCEPTED, "sea%20water/list_0.05.tsv"],
         ),
-        (
-            "Do not interpret Collar: too few known families (insufficient data for 1 of 1 "
-            "prediction).",
-            ["#classes"],
-        ),
+        ("Do not interpret Collar: too few known families (1 of 1 prediction).", ["#classes"]),
     ]
 
 

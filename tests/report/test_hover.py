@@ -6,7 +6,14 @@ from dataclasses import replace
 
 from credence.findings import Findings
 from credence.report.html import MOST_ON_CURVE, points_of
-from credence.report.plots import ComparisonPlot, ConfidencePlot, HistogramPlot, ReliabilityPlot
+from credence.report.plots import (
+    ComparisonPlot,
+    ConfidencePlot,
+    DistancePlot,
+    HistogramPlot,
+    NearestPlot,
+    ReliabilityPlot,
+)
 
 
 def confidence_plot(findings: Findings) -> ConfidencePlot:
@@ -78,4 +85,24 @@ def test_comparisons_and_histograms_tell_their_numbers() -> None:
     assert bars == (
         (0.25, 3.0, "confidence 0.00 to 0.50: 3 proteins."),
         (0.75, 1.0, "confidence 0.50 to 1.00: 1 protein."),
+    )
+
+
+def test_histograms_of_distances_and_identities_tell_their_numbers() -> None:
+    distances = DistancePlot(
+        names=("known", "mine"), edges=(0.0, 0.5, 1.0), counts=((3, 1), (0, 2)), flag=0.9
+    )
+    assert points_of(distances) == (
+        (0.25, 0.75, "known, distance 0.00 to 0.50: 3 proteins."),
+        (0.75, 0.25, "known, distance 0.50 to 1.00: 1 protein."),
+        (0.75, 1.0, "mine, distance 0.50 to 1.00: 2 proteins."),
+    )
+    nearest = NearestPlot(
+        names=("1", "2"), edges=(0.0, 0.5, 1.0), counts=((4, 0), (0, 5)), n_alone=(0, 0),
+        threshold=0.4,
+    )  # fmt: skip
+    # The last group has the lowest row.
+    assert points_of(nearest) == (
+        (0.75, 0.0, "2, identity 0.50 to 1.00: 5 proteins."),
+        (0.25, 1.0, "1, identity 0.00 to 0.50: 4 proteins."),
     )

@@ -223,7 +223,9 @@ def test_the_section_counts_every_outcome(small: Findings) -> None:
         ("exact repeat", "7", "the set has this sequence already"),
         ("added", "20", "it calibrates from now on"),
     )
-    stated = " ".join(block.text for block in built.blocks if isinstance(block, Paragraph))
+    inside = folded["Does htj agree with the calibration before it?"].blocks
+    said = (*built.blocks, *inside)
+    stated = " ".join(block.text for block in said if isinstance(block, Paragraph))
     assert "htj adds 20 proteins to calibrate with: 100 before, 120 now." in stated
     assert (
         "All predictions: 18 of the trove in 12 families, 9 right where 10.5 were expected: a "
@@ -261,7 +263,7 @@ def test_a_step_that_moved_no_class_has_no_figure() -> None:
 def test_no_p_value_of_a_trove_stands_without_its_power() -> None:
     (built,) = sections_of_step(step())
     folded = {block.summary: block for block in built.blocks if isinstance(block, Folded)}
-    drift, truths = folded["The old calibration on the trove, class by class"].blocks
+    _, drift, truths = folded["Does htj agree with the calibration before it?"].blocks
     assert isinstance(drift, TableBlock) and isinstance(truths, TableBlock)
     # The p of 0.4 and of 0.3 proved nothing: a power of 0.2, and one that nobody knows.
     assert drift.rows[0][-2:] == ("no answer: power 0.20", "–")

@@ -139,13 +139,14 @@ def test_every_p_value_of_a_sample_stands_beside_its_power(
 ) -> None:
     found = shift_finding(p_no_shift=0.005, p_label_shift=0.41, sameness=sameness)
     folded, *_ = blocks_of(replace(mixed, shifts=(found,)), Folded)
-    stated = [text for term, text in folded.blocks[1].entries if term == "Test"]
+    stated = [text for term, text in folded.blocks[-1].entries if term == "Test"]
     assert len(stated) == n
     assert all(re.search(r"p = 0\.\d+ \(power (not known|0\.09)\)$", text) for text in stated)
 
 
 def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
-    (notices,) = blocks_of(mixed, NoticeList)
+    folded, *_ = blocks_of(mixed, Folded)
+    (notices,) = (block for block in folded.blocks if isinstance(block, NoticeList))
     assert [(notice.kind, notice.text, notice.is_warning) for notice in notices.notices] == [
         ("class proportions of sea water", "The classifier takes some classes for others.", True),
         (
@@ -158,8 +159,7 @@ def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
 
 def test_one_table_gives_shares_and_both_confidences(mixed: Findings) -> None:
     folded, *_ = blocks_of(mixed, Folded)
-    table = folded.blocks[0]
-    assert isinstance(table, TableBlock)
+    (table,) = (block for block in folded.blocks if isinstance(block, TableBlock))
     assert table.rows[0] == (
         *("Portal", "0.50", "0.20 (0.15–0.26)", "0.23", "6.8", "0.75 → 0.50", "60 → 41"),
         "2.2 (0.5–6.0)",

@@ -159,6 +159,22 @@ def _on_histogram(plot: plots.HistogramPlot) -> Iterator[Point]:
         yield (low + high) / 2, float(n), text
 
 
+def _on_distances(plot: plots.DistancePlot) -> Iterator[Point]:
+    for name, counts in zip(plot.names, plot.counts, strict=True):
+        for (low, high), n in zip(pairwise(plot.edges), counts, strict=True):
+            if n:
+                text = f"{name}, distance {low:.2f} to {high:.2f}: {plural(n, 'protein')}."
+                yield (low + high) / 2, n / sum(counts), text
+
+
+def _on_nearest(plot: plots.NearestPlot) -> Iterator[Point]:
+    for row, (name, counts) in enumerate(zip(plot.names[::-1], plot.counts[::-1], strict=True)):
+        for (low, high), n in zip(pairwise(plot.edges), counts, strict=True):
+            if n:
+                text = f"{name}, identity {low:.2f} to {high:.2f}: {plural(n, 'protein')}."
+                yield (low + high) / 2, float(row), text
+
+
 POINTS_OF: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
     plots.ConfidencePlot: _on_curve,
     plots.ReliabilityPlot: _on_reliability,
@@ -166,6 +182,8 @@ POINTS_OF: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
     plots.LinesPlot: _on_lines,
     plots.Heat: _on_heat,
     plots.HistogramPlot: _on_histogram,
+    plots.DistancePlot: _on_distances,
+    plots.NearestPlot: _on_nearest,
 }
 
 

@@ -60,7 +60,7 @@
       });
       return head;
     });
-    const above = element("tr", { "aria-hidden": "true", class: "space" }, element("td", { colspan: columns.length }));
+    const above = element("tr", { "aria-hidden": "true", class: "space" }, element("td"));
     const below = above.cloneNode(true);
     const body = element("tbody");
     const table = element("table", { class: "proteins", "aria-rowcount": n + 1 },
@@ -134,12 +134,15 @@
       genome: (row) => data.genome[row],
     };
 
+    // Narrow screens have fewer columns; a cell that spans more would make room for those hidden.
+    const span = () => heads.filter((head) => head.getClientRects().length).length || 1;
+
     function lineOf(item, at) {
       const line = element("tr", { "aria-rowindex": at + 2, "data-at": at });
       if (typeof item === "object") {
         const n_accepted = item.rows.filter((row) => data.decision[row] === 0).length;
         line.className = "genome";
-        line.append(element("th", { colspan: columns.length, scope: "rowgroup" },
+        line.append(element("th", { colspan: span(), scope: "rowgroup" },
           `${item.genome || "no genome"}: ${item.rows.length} prediction${item.rows.length === 1 ? "" : "s"}, ${n_accepted} accepted`));
         return line;
       }
@@ -159,7 +162,7 @@
       above.firstChild.style.height = `${first * ROW}px`;
       below.firstChild.style.height = `${(items.length - last) * ROW}px`;
       const lines = items.slice(first, last).map((item, at) => lineOf(item, first + at));
-      if (!items.length) lines.push(element("tr", {}, element("td", { colspan: columns.length }, "No protein is so. Clear the search or a filter.")));
+      if (!items.length) lines.push(element("tr", {}, element("td", { colspan: span() }, "No protein is so. Clear the search or a filter.")));
       body.replaceChildren(above, ...lines, below);
     }
 

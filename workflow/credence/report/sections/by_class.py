@@ -44,7 +44,7 @@ LEGEND = (
 )
 INSUFFICIENT_BAND = len(COLOUR_BANDS) + 1
 MOST_WITH_CURVES = 40  # with a curve of precision; beyond, the page would be too large
-MOST_EXAMPLES = 5
+MOST_EXAMPLES = 3
 WIDE_INTERVAL = 0.1  # an interval wider than this is called wide
 
 
@@ -253,8 +253,8 @@ def _examples(lookup: Lookup, entry: ClassCount, query_set: QuerySet) -> page.Ta
         return None
     stated = with_interval
     return page.table(
-        f"Examples of {query_set.name} predicted {entry.class_name}: the surest of "
-        f"{count(len(places))}",
+        f"Examples of {query_set.name}, {count(len(shown))} of {count(len(places))} predicted "
+        f"{entry.class_name}: accepted ones first, then those to check",
         shown,
         page.word("protein", lambda row: rows.ids[row]),
         page.number(

@@ -35,11 +35,20 @@ def section(findings: Findings) -> page.Section:
         steps=steps,
         state=verdict.state,
         title=TITLES[verdict.state],
-        reasons=reasons_of(findings, verdict, *wanted)[:MOST_REASONS],
+        reasons=tuple(
+            replace(reason, text=_first_sentence(reason.text))
+            for reason in reasons_of(findings, verdict, *wanted)[:MOST_REASONS]
+        ),
         checks=page.Link(text=f"All {len(verdict.checks)} checks", target="#checks"),
         answers=_answers(lookup),
     )
     return page.Section(name="first", title="Do this next", blocks=(block,))
+
+
+def _first_sentence(text: str) -> str:
+    """Return the first sentence; all of it stands among the checks."""
+    first, end, _ = text.partition(". ")
+    return f"{first}{end}".strip()
 
 
 def _of_table(link: page.Link) -> bool:
@@ -84,8 +93,7 @@ def reasons_of(
 
 def _about(lookup: Lookup) -> str:
     results = lookup.findings.results
-    text = f"How often predictions are right, learnt from {plural(results.n_samples, 'protein')} "
-    text += "of known class"
+    text = f"Learnt from {plural(results.n_samples, 'protein')}"
     if lookup.knows_relatives:
         text += f" in {plural(results.n_clusters, 'family', 'families')}"
     return f"{text}."
@@ -108,7 +116,7 @@ def _steps(findings: Findings, verdict: StatedVerdict) -> Iterator[page.Paragrap
         families = Lookup(findings).families
         yield _step(
             f"Do not interpret {in_words(left)}: too few known {families} "
-            f"(insufficient data for {count(n_lacking)} of {plural(n, 'prediction')}).",
+            f"({count(n_lacking)} of {plural(n, 'prediction')}).",
             page.Link(text="The classes", target="#classes"),
         )
     for lists in (lists for lists in findings.lists if lists.verify):
@@ -142,10 +150,9 @@ def _accepted(findings: Findings) -> page.Paragraph:
     if len(full) == 1 == len(findings.queries):
         (lists,) = full
         assert lists.accepted is not None
-        kind = f", none of them {lists.background_in_words}" if lists.background else ""
         text = (
             f"Work from the {plural(lists.accepted.n, 'accepted prediction')} of {lists.name} "
-            f"({percent(lists.accepted.error)} FDR{kind}): {_wrong(lists)}."
+            f"({percent(lists.accepted.error)} FDR): {_wrong(lists)}."
         )
         file = f"{lists.name}/list_{lists.accepted.error:g}.tsv"
         return _step(text, filtered("Show them", ACCEPT), *_files(findings, file))

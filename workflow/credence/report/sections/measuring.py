@@ -68,9 +68,8 @@ def section(findings: Findings) -> page.Section | None:
         page.lead(_gaps_in_words(lookup)),
         truth_in_words(findings),
         _small_diagrams(lookup),
-        f"Confidence across, precision upwards; bars: {100 * findings.results.level:g} % "
-        f"intervals over {lookup.families}; grey: where points lie by chance; orange: off by "
-        "more than the interval.",
+        f"Across: confidence; upwards: precision, {100 * findings.results.level:g} % intervals. "
+        "Grey: chance. Orange: off.",
         _numbers(lookup),
         verdict_on_methods(lookup),
         _seen_by_tests(lookup),
@@ -206,9 +205,8 @@ def _seen_by_tests(lookup: Lookup) -> str:
     if not blind:
         return f"{stated}."
     return (
-        f"{stated}. In {count(len(blind))} of {plural(len(tests), 'class', 'classes')} the test "
-        "would notice confidences five percentage points off in less than half of the cases: "
-        "there it says nothing."
+        f"{stated}. In {count(len(blind))} of {plural(len(tests), 'class', 'classes')} it would "
+        "rarely see confidences five percentage points off: there it says nothing."
     )
 
 

@@ -18,12 +18,7 @@ from credence.findings import (
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import comparison, without_interval
-from credence.report.release_words import (
-    change_sentence,
-    drift_sentence,
-    drift_sentences,
-    step_sentences,
-)
+from credence.report.release_words import drift_sentence, drift_sentences, step_sentences
 from credence.report.sections.measuring import MAIN_TEST, words_of_test
 from credence.report.wording import (
     DASH,
@@ -86,11 +81,8 @@ def drift_blocks(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
         },
     )
     tables = page.flat(_drift_table(drift, step), drift.truths and truths)
-    return page.flat(
-        f"Does the trove agree with the calibration before it? {stated}",
-        drift.classes
-        and page.Folded(summary="The old calibration on the trove, class by class", blocks=tables),
-    )
+    summary = f"Does {step.newer.name} agree with the calibration before it?"
+    return (page.Folded(summary=summary, blocks=page.flat(stated, tables)),)
 
 
 def _drift_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
@@ -158,10 +150,7 @@ EVIDENCE_FIELDS = "evidence evidence_lower evidence_upper"
 COMPOSITION_FIELDS = "composition composition_lower composition_upper"
 
 TITLE = "What changed"
-EXPLAINED = (
-    "Re-weighting: the same classes, mixed in other shares; new evidence: all else. Power: the "
-    "chance of a test to notice confidences five percentage points off."
-)
+EXPLAINED = "Class proportions: the same classes, in other proportions; new evidence: all else."
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -171,7 +160,7 @@ def section(findings: Findings) -> page.Section | None:
         return None
     before = []
     for step in reversed(chain.steps[:-1]):
-        heading, *inside = step_blocks(step)
+        heading, *inside = shown_of_step(step)
         assert isinstance(heading, page.Heading)
         before.append(
             page.Folded(summary=heading.text, blocks=tuple(inside), anchor=heading.anchor)
@@ -226,7 +215,17 @@ def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:
 
 
 def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
-    """Return what one trove brought and changed."""
+    """Return what one trove brought and changed, and in folds whether it fits in."""
+    return page.flat(
+        shown_of_step(step),
+        outcome_table(step),
+        drift_blocks(step.drift, step) if step.drift else None,
+        metrics_of(step),
+    )
+
+
+def shown_of_step(step: ReleaseStep) -> tuple[page.Block, ...]:
+    """Return what one trove changed: sentences, a figure and a table."""
     name = slug(step.newer.name, step.newer.number)
     date = f", {step.newer.date}" if step.newer.date else ""
     touched = [entry for entry in step.classes if entry.is_touched]
@@ -236,9 +235,6 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
         if entry.change is not None
         and max(abs(entry.change.total), abs(entry.change.evidence)) >= LEAST_MOVE
     ]
-    sentences = (change_sentence(entry, step.scale) for entry in touched)
-    inside = page.flat(EXPLAINED, _changes(step, touched), sentences)
-    summary = f"What changed in {plural(len(touched), 'class', 'classes')}, in numbers"
     return page.flat(
         page.Heading(
             text=f"{step.older.name} → {step.newer.name}{date}", anchor=f"release-{name}"
@@ -248,10 +244,7 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
             for at, text in enumerate(step_sentences(step))
         ),
         _arrows(step, changed, name) if changed else None,
-        outcome_table(step),
-        drift_blocks(step.drift, step) if step.drift else None,
-        touched and page.Folded(summary=summary, blocks=inside),
-        metrics_of(step),
+        touched and (_changes(step, touched), EXPLAINED),
     )
 
 
@@ -268,7 +261,7 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
         page.number("before", of_change(share, "before")),
         page.number("now", of_change(share, "after")),
         page.number("new evidence", of_change(_points, EVIDENCE_FIELDS)),
-        page.number("re-weighting", of_change(_points, COMPOSITION_FIELDS)),
+        page.number("class proportions", of_change(_points, COMPOSITION_FIELDS)),
         page.number("score", lambda entry: score(entry.score, step.scale)),
         page.number("predictions", "n_predicted", _pair),
         page.number("right", "n_correct", _pair),

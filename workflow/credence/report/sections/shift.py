@@ -20,6 +20,12 @@ from credence.report.wording import (
 )
 
 MOST_SHIFTED = 3  # classes named in the sentence on a query set
+ASSUMED = (
+    "Where a class is rare, fewer of its predictions are right. So confidences are corrected for "
+    "the class proportions that the scores show. This assumes that proteins of a class score as "
+    "they did in the calibration set: a test can refute that, never prove it. In confidences.tsv, "
+    "uncorrected_confidence is the one before."
+)
 LEAST_WHOLE = 10.0  # expected numbers below have a decimal
 
 
@@ -27,13 +33,7 @@ def section(findings: Findings) -> page.Section | None:
     """Return the composition of every query set and what it changes; None without any."""
     if not findings.shifts:
         return None
-    blocks = page.flat(
-        "Where a class is rare, fewer of its predictions are right. So confidences are corrected "
-        "for the class proportions that the scores of a sample show. This assumes that proteins "
-        "of a class score as they did in the calibration set: a test can refute that, never prove "
-        "it. In confidences.tsv, uncorrected_confidence is the one before.",
-        (_blocks(findings, *named) for named in page.with_slugs(findings.shifts)),
-    )
+    blocks = page.flat(_blocks(findings, *named) for named in page.with_slugs(findings.shifts))
     return page.Section(name="shift", title="Label shift", blocks=blocks)
 
 
@@ -89,12 +89,16 @@ def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Bl
     return page.flat(
         page.Heading(text=shift.name, anchor=f"shift-{name}"),
         page.lead(mix_sentences(shift)),
-        mix_fit(shift, novelty_of(findings, shift.name)),
-        notices and page.NoticeList(notices=tuple(notices)),
         figure,
         page.Folded(
             summary=numbers_of,
-            blocks=(_table(findings, shift), page.Definitions(entries=tuple(entries))),
+            blocks=page.flat(
+                mix_fit(shift, novelty_of(findings, shift.name)),
+                ASSUMED,
+                notices and page.NoticeList(notices=tuple(notices)),
+                _table(findings, shift),
+                page.Definitions(entries=tuple(entries)),
+            ),
         ),
     )
 
