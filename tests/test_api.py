@@ -395,6 +395,8 @@ def test_records_draw_themselves(records) -> None:
         for axes in np.ravel(record.plot()):
             assert axes.get_visible()
             assert axes.has_data()
+            assert axes.get_xlabel() or axes.figure.get_supxlabel()
+            assert axes.get_ylabel() or axes.figure.get_supylabel()
         pyplot.close("all")
     figure, axes = pyplot.subplots()
     assert records[0].plot(axes) is axes

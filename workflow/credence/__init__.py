@@ -9,6 +9,7 @@
 them is first used, so that `import credence` itself takes no time.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     )
     from credence.api import annotate, evaluate, fit, load, read, save, shift, split
     from credence.problems import InputError
+    from credence.selecting import compare, list, plan, thresholds
 
 __version__ = "0.1.0"
 
@@ -35,14 +37,23 @@ __all__ = [
     "ScoreTable",
     "__version__",
     "annotate",
+    "compare",
     "evaluate",
     "fit",
+    "list",
     "load",
+    "plan",
     "read",
     "save",
     "shift",
     "split",
+    "thresholds",
 ]
+
+
+# Where a name is that is neither a record nor one of the first functions.
+HOMES = {"InputError": "problems"}
+HOMES |= dict.fromkeys(("compare", "list", "plan", "thresholds"), "selecting")
 
 
 def __getattr__(name: str) -> Any:
@@ -52,10 +63,11 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     home = "answers" if name[0].isupper() else "api"
-    module = import_module(f"{__name__}.{'problems' if name == 'InputError' else home}")
+    home = HOMES.get(name, home)
+    module = import_module(f"{__name__}.{home}")
     return globals().setdefault(name, getattr(module, name))
 
 
-def __dir__() -> list[str]:
+def __dir__() -> Iterable[str]:
     """Return the table of contents."""
     return __all__

@@ -326,12 +326,15 @@ class AnnotatedTable(Shown):
     lists : UseLists, optional
         Which predictions can be used, and how many are right; None where the
         calibration does not say what held-out proteins show.
+    correction : ShiftFile, optional
+        The class proportions that confidences are corrected for; None where they are not.
     """
 
     columns: Mapping[str, Any]
     class_names: tuple[str, ...]
     method: str
     lists: UseLists | None = None
+    correction: ShiftFile | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.columns[name]
@@ -532,7 +535,7 @@ class ClassProportions(Shown):
         axes.errorbar(here, place, xerr=reach, **dot)
         axes.set_yticks(place, columns["class"])
         axes.set_xlim(left=0)
-        axes.set_xlabel("share of the proteins")
+        axes.set(xlabel="proportion of the proteins", ylabel="class")
         _add_legend(axes)
 
 
@@ -559,7 +562,7 @@ def _draw_bars(
         _add_legend(axes)
     axes.set_yticks(place, names)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("proteins")
+    axes.set(xlabel="number of proteins", ylabel="predicted class")
 
 
 def _add_legend(axes: Any) -> None:

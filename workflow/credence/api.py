@@ -82,7 +82,7 @@ def with_settings(
         @wraps(function)
         def call(*args: Any, **given: Any) -> Returned:
             asked = {keyword: given.pop(keyword) for keyword in entries if keyword in given}
-            with _as_in_python():
+            with as_in_python():
                 settings = _settings_of(function.__name__, asked, entries)
                 names = [entries[keyword][1] for keyword in asked]
                 made = {"settings": settings, "asked": names}
@@ -203,7 +203,7 @@ def read(  # noqa: PLR0913
         columns=dict(columns or {}), synonyms=dict(synonyms or {}), sum_to_scale=sum_to_scale,
         pooling=pooling, genome=genome, logits=logits,
     )  # fmt: skip
-    with _as_in_python():
+    with as_in_python():
         further = {"ids": ids, "labels": labels, "groups": groups, "clusters": clusters}
         if _is_files(table):
             paths = [str(path) for path in ([table] if isinstance(table, str | Path) else table)]
@@ -223,7 +223,7 @@ def read(  # noqa: PLR0913
             samples = attach_labels(samples, labelled, spec, paths[0])
         read_as = reading.to_remember(spec) if _is_files(table) else None
         scored = ScoreTable(where=", ".join(paths), samples=samples, read_as=read_as)
-        return _with_relatives(scored, further["groups"], further["clusters"])
+        return with_relatives(scored, further["groups"], further["clusters"])
 
 
 def _is_files(table: Any) -> bool:
@@ -347,7 +347,8 @@ def _second_table(value: Any, where: str, ids: Strings, name: str = "") -> Any:
     return MemoryTable(["id", name], [ids, [text_of(entry) for entry in value]], where)
 
 
-def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable:
+def with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable:
+    """Return a table with its groups and clusters, as they are given in Python."""
     if isinstance(groups, ProteinGroups):
         table = replace(table, groups=groups.groups)
     elif _is_table(groups):
@@ -371,7 +372,7 @@ def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable
 
 
 @contextmanager
-def _as_in_python() -> Iterator[None]:
+def as_in_python() -> Iterator[None]:
     """Refuse with rows of tables in memory and options named as in Python."""
     try:
         yield
@@ -420,7 +421,7 @@ def fit(
     [0.75]
     """
     _require_method(settings.calibration.method)
-    known = _with_relatives(_table(table), groups, clusters)
+    known = with_relatives(in_table(table), groups, clusters)
     return FittedCalibration(file=fit_tables(known, settings).file)
 
 
@@ -457,14 +458,14 @@ def annotate(
     from credence.stages.shift import find_shift, why_uncorrectable
 
     file = calibration.file
-    with _as_in_python():
+    with as_in_python():
         if isinstance(shift, str) and shift not in ("auto", stage.NO_CORRECTION):
             fault = f"{shift!r} is neither the result of credence.shift nor 'auto' or 'none'."
             raise refuse("shift", fault, "Give what credence.shift gave.")
         if file.tools is not None:
             fault = "this calibration is of several tools, whose tables it combines."
             raise refuse("calibration", fault, "Use the command: credence annotate --tool.")
-        use = _table(table, file)
+        use = in_table(table, file)
         stage_files.require_match(file, use.predictions, use.where)
         correction = None
         if isinstance(shift, ClassProportions):
@@ -478,7 +479,11 @@ def annotate(
         (columns,) = annotation.rows([(use.where, use.samples)])
         columns, lists = with_lists(columns, file, correction, Path(use.where).stem)
     return AnnotatedTable(
-        columns=columns, class_names=file.class_names, method=file.method_spec, lists=lists
+        columns=columns,
+        class_names=file.class_names,
+        method=file.method_spec,
+        lists=lists,
+        correction=correction,
     )
 
 
@@ -532,12 +537,12 @@ def evaluate(
         if methods != "auto":
             fault = "methods and a finished calibration are judged in different ways."
             raise refuse("calibration", fault, "Give one of the two.")
-        new = _with_relatives(_table(table, calibration.file), groups, clusters)
+        new = with_relatives(in_table(table, calibration.file), groups, clusters)
         files = {calibration.method: calibration.file}
         test_set = judge_new(new, files, settings, calibration.method)
         return EvaluatedMethods(findings=findings_of_test_set(test_set, files, calibration.method))
     given = [methods] if isinstance(methods, str | FittedCalibration) else list(methods)
-    known = _with_relatives(_table(table), groups, clusters)
+    known = with_relatives(in_table(table), groups, clusters)
     chosen = known.calibrating(settings.calibration.weights)
     files = {}
     for entry in given:
@@ -647,7 +652,7 @@ def _labelled_proteins(
     from credence.stages import split as stage
 
     if table is not None:
-        scored = _with_relatives(_table(table), None, clusters)
+        scored = with_relatives(in_table(table), None, clusters)
         known = stage.LabelledProteins(
             where=scored.where,
             proteins=_proteins(scored.ids, proteins, match, scored.where),
@@ -688,7 +693,7 @@ def shift(
 ) -> ClassProportions:
     """Return how frequent the classes are in a table whose classes are not known.
 
-    Only the mix of the classes may differ from the calibration set's; whether that is
+    Only the class proportions may differ from the calibration set's; whether that is
     so is tested and reported.
 
     Parameters
@@ -716,7 +721,7 @@ def shift(
     settings = replace(settings, shift=shifting.with_stated(settings.shift))
     file = calibration.file
     shifting.require_correctable(file, "the calibration")
-    use = _table(table, file)
+    use = in_table(table, file)
     stage_files.require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []
     shift = shifting.find_shift(file, parts, settings, name or Path(use.where).stem, use.where)
@@ -764,7 +769,7 @@ def save(calibration: FittedCalibration, path: str | Path) -> None:
     stage_files.write_calibration(Path(path), calibration.file)
 
 
-def _table(table: Any, known: Any = None) -> ScoreTable:
+def in_table(table: Any, known: Any = None) -> ScoreTable:
     """Return a table that is read; else read it, with the classes and scale of what is known."""
     if isinstance(table, ScoreTable):
         return table

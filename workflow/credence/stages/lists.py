@@ -44,6 +44,7 @@ from credence.sentences import FAMILIES_UNKNOWN
 from credence.stages.reading import (
     RELATIVES_UNKNOWN,
     LabelledFiles,
+    LabelledTables,
     require_fitted_on,
     require_other,
 )
@@ -579,6 +580,35 @@ def write_again(
                 writer.write(columns)
 
 
+def thresholds_of(
+    known: LabelledTables,
+    file: stage_files.CalibrationFile | None,
+    shift: stage_files.ShiftFile | None,
+    settings: Settings,
+    calibration: str,
+) -> AllThresholds:
+    """Return the thresholds of labelled tables, on scores and on confidences of a calibration."""
+    held_out = None
+    if file is not None:
+        held_out = file.held_out
+        if held_out is None:
+            raise refuse(calibration, *NO_HELD_OUT)
+    elif known.samples.predictions.top_score is None:
+        remedy = "Give the calibration as well, for thresholds on its confidences: --calibration."
+        raise refuse(known.where, "it has no scores.", remedy)
+    labelled = known.calibrating(settings.calibration.weights).labelled
+    if file is not None:
+        require_fitted_on(file, labelled, known.where, calibration)
+    wanted = wanted_of(settings)
+    thresholds = find_thresholds(labelled, held_out, wanted)
+    if shift is None:
+        return thresholds
+    weight = np.nan_to_num([entry.weight for entry in shift.finding.classes])
+    moved = shifted(labelled, weight)
+    rows = corrected_thresholds(moved, shift.held_out, wanted, thresholds.rows)
+    return replace(thresholds, rows=rows)
+
+
 def threshold_tables(
     given: LabelledFiles, out: str, settings: Settings, calibration: str | None, shift: str | None
 ) -> None:
@@ -588,25 +618,10 @@ def threshold_tables(
         raise refuse("--shift", "it corrects a calibration, and none is given.", GIVE_BOTH)
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
     known = given.open(file)
-    held_out = None
-    if file is not None:
-        held_out = file.held_out
-        if held_out is None:
-            raise refuse(str(calibration), *NO_HELD_OUT)
-    elif known.samples.predictions.top_score is None:
-        remedy = "Give the calibration as well, for thresholds on its confidences: --calibration."
-        raise refuse(known.where, "it has no scores.", remedy)
-    labelled = known.calibrating(settings.calibration.weights).labelled
-    if file is not None:
-        require_fitted_on(file, labelled, known.where, str(calibration))
-    wanted = wanted_of(settings)
-    thresholds = find_thresholds(labelled, held_out, wanted)
+    corrected = None
     if file is not None and shift is not None:
         corrected = stage_files.read_shift(shift, file, str(calibration))
-        weight = np.nan_to_num([entry.weight for entry in corrected.finding.classes])
-        moved = shifted(labelled, weight)
-        moved_rows = corrected_thresholds(moved, corrected.held_out, wanted, thresholds.rows)
-        thresholds = replace(thresholds, rows=moved_rows)
+    thresholds = thresholds_of(known, file, corrected, settings, str(calibration))
     write_table(Path(out), threshold_columns(thresholds), spreadsheet_safe=True)
     n, n_sure = (
         sum(not np.isnan(getattr(row, name)) for row in thresholds.rows)
@@ -620,6 +635,7 @@ def threshold_tables(
     if rows:
         names = ", ".join(dict.fromkeys(str(row.class_name) for row in rows))
         echo(f"{out}: no threshold for what is never predicted: {names}.")
+    labelled = known.calibrating(settings.calibration.weights).labelled
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
         echo(f"{out}: {FAMILIES_UNKNOWN}, and guarantees may not hold.")
 
