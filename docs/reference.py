@@ -19,7 +19,7 @@ import click
 import messages
 
 import credence
-from credence.app import COMMANDS, group
+from credence.app import COMMANDS, GROUPS, HIDDEN, group
 from credence.stages.methods import describe_methods, method_lines
 from credence.stages.settings import SECTIONS, load_schema
 
@@ -45,7 +45,10 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
 
 def commands() -> str:
     """Return the page of commands: their help, as they print it."""
-    parts = ["# Commands", "What `credence COMMAND --help` prints, of every command."]
+    parts = ["# Commands", "What `credence COMMAND --help` prints, in the order of use:\n"]
+    for title, names in {**GROUPS, "For workflows, not in the list": HIDDEN}.items():
+        links = ", ".join(f"[{name}](#{name})" for name in names)
+        parts[-1] += f"\n- **{title}**: {links}"
     for name, command in every_command():
         context = click.Context(command, info_name=f"credence {name}", max_content_width=100)
         parts += [f"## `{name}`", block(command.get_help(context))]

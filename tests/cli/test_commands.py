@@ -50,7 +50,7 @@ TOO_BAD = 1  # a page of so small a world may be worse than asked
 SHORTER = {
     "cluster": ("--engine", "exact"),
     "attach": ("--engine", "exact"),
-    "shift": ("--method", "histogram", "--resamples", "20"),
+    "shift": ("--resamples", "20"),
 }
 
 

@@ -291,14 +291,15 @@ class Judge:
                 lower, upper = metric_range(
                     metric, outcome.measures, number, self.options.level, floor
                 )
+            value = float(outcome.measures.value[metric.name][number])
             row = MetricValue(
                 method=outcome.key[0],
                 class_name=class_name,
                 sample=outcome.key[1],
                 metric=metric.name,
-                value=float(outcome.measures.value[metric.name][number]),
-                lower=lower,
-                upper=upper,
+                value=value,
+                lower=min(lower, value),  # where an end is the value but for the last digit
+                upper=max(upper, value),
                 n=n,
                 n_clusters=n_units,
             )
