@@ -234,7 +234,7 @@ def test_an_interval_is_the_error_and_the_misfit_together() -> None:
     assert np.isnan([lower[1], upper[1]]).all()
 
 
-def test_the_misfit_of_a_class_that_is_never_wrong_is_guarded_by_a_fifth_of_its_families() -> None:
+def test_a_class_that_is_never_wrong_has_its_misfit_guarded_by_a_fifth_of_its_families() -> None:
     one = ClassSpread(
         answer=np.linspace(0.99, 1.0, 10),
         error=np.zeros(10),

@@ -63,7 +63,7 @@ class Spread:
             error = np.interp(p, spread.answer, spread.error)
             families = np.interp(p, spread.answer, spread.n_families)
             error = error * np.sqrt(guarded_scale(p, families))
-            # What answers get wrong alike is of the class, so more than a step's families guard it.
+            # What answers get wrong alike is of the class: more than a step's families guard it.
             near = np.maximum(families, spread.n_families.sum() * PART_NEAR)
             misfit = spread.misfit * guarded_scale(p, near)
             width = factor * np.hypot(error, misfit)
