@@ -27,6 +27,7 @@ MOST_ANSWER_STEPS = 12
 MISFIT_BEFORE, MISFIT_STEPS = 0.35, 12.0
 # Steps of one curve share what it gets wrong: however many there are, so many speak at most.
 MOST_SPEAKING = 10.0
+PART_NEAR = 0.2  # of a class's families guards the misfit, where a step has fewer
 # Half of a right and half of a wrong protein, so that an answer of 0 or 1 has a width.
 JEFFREYS = 0.5
 
@@ -62,8 +63,9 @@ class Spread:
             error = np.interp(p, spread.answer, spread.error)
             families = np.interp(p, spread.answer, spread.n_families)
             error = error * np.sqrt(guarded_scale(p, families))
-            # What answers get wrong alike is of the class, so all its families guard it.
-            misfit = spread.misfit * guarded_scale(p, spread.n_families.sum())
+            # What answers get wrong alike is of the class: more than a step's families guard it.
+            near = np.maximum(families, spread.n_families.sum() * PART_NEAR)
+            misfit = spread.misfit * guarded_scale(p, near)
             width = factor * np.hypot(error, misfit)
             lower[rows], upper[rows] = (np.clip(end, 0.0, 1.0) for end in (p - width, p + width))
         return lower, upper
