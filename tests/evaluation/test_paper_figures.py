@@ -245,13 +245,17 @@ def test_a_class_is_nearly_calibrated_only_where_its_score_is_within_the_interva
     scores = np.repeat(((10.0 - top) / 2.0)[:, None], 3, axis=1)
     scores[np.arange(n), predicted] = top
     ids = np.array([f"p{k}" for k in range(n)], dtype=object)
-    (record,) = make_figures(
-        FigureSource(labelled=label(from_scores(ids, CLASSES, scores, 10.0, 0.01), true)),
-        [one for one in FIGURES if one.name == "nearly-calibrated"],
-    )
+    labelled = label(from_scores(ids, CLASSES, scores, 10.0, 0.01), true)
+    asked = [spec for spec in FIGURES if spec.name == "nearly-calibrated"]
+    (record,) = make_figures(FigureSource(labelled=labelled), asked)
     first, second = (panel.title for panel in record.panels)
     assert first == "A: nearly calibrated"
     assert second.startswith("B: raw score outside the interval, ")
+    few = labelled.take(np.arange(n) < 60)  # twenty of each class hold nearly anything
+    (record,) = make_figures(FigureSource(labelled=few), asked)
+    titles = [panel.title for panel in record.panels]
+    assert "A: interval too wide to tell" in titles
+    assert not any(title.endswith(": nearly calibrated") for title in titles)
 
 
 def test_a_bound_wider_than_half_is_not_drawn(made: dict[str, FigureRecord]) -> None:

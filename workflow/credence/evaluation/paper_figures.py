@@ -60,6 +60,7 @@ HIGHEST = 4.0  # times the median loss: where an axis of losses ends
 BESIDE_LOSS = 0.16  # of a place on the axis: between in sample and held out
 SATURATED, NEARLY_TOP = 0.95, 0.99  # of the predictions, and of the scale
 WIDE_BOUND = 0.5  # of all precisions: a wider bound says little, and is not drawn
+WIDE_INTERVAL = 0.3  # of all confidences: a wider one holds nearly any raw score
 BAND_DRAWS = 200  # bootstrap resamples of the interval that a raw score is compared with
 NUMBERS_FITTED = {  # by a method on the whole vector: for all classes, and for each
     "STS": (1, 0),
@@ -447,7 +448,8 @@ def kernels(source: FigureSource, has_others: bool = False) -> FigureRecord | No
 def nearly_calibrated(source: FigureSource) -> FigureRecord | None:
     """Return two classes whose score over the scale lies near the kernel confidence.
 
-    Those come first in which it is within the confidence's interval at each protein.
+    Those come first in which it is within the confidence's interval at each protein, and that
+    interval is narrow enough to tell.
     """
     places = {}
     for class_, sample in source.samples.items():
@@ -459,14 +461,19 @@ def nearly_calibrated(source: FigureSource) -> FigureRecord | None:
         lower, upper = source.band(class_, sample.score)
         outside = (raw < lower) | (raw > upper)
         apart = float(np.average(np.abs(raw - kernel), weights=sample.weight))
-        places[class_] = (float(np.average(outside, weights=sample.weight)), apart)
-    nearest = sorted(places, key=lambda class_: (places[class_][0] > 0.0, places[class_][1]))
-    panels = []
-    for class_ in nearest[:2]:
-        share_outside = places[class_][0]
+        share_outside = float(np.average(outside, weights=sample.weight))
+        is_wide = float(np.average(upper - lower, weights=sample.weight)) > WIDE_INTERVAL
         title = "nearly calibrated"
         if share_outside:
-            title = f"raw score outside the interval, {max(100 * share_outside, 1):.0f} % of them"
+            percent = max(100 * share_outside, 1)
+            title = f"raw score outside the interval, {percent:.0f} % of them"
+        elif is_wide:
+            title = "interval too wide to tell"
+        places[class_] = (is_wide or share_outside > 0.0, apart, title)
+    nearest = sorted(places, key=places.__getitem__)
+    panels = []
+    for class_ in nearest[:2]:
+        title = places[class_][2]
         clouds = source.cloud("tswa", class_) if source.has_vectors else ()
         line = source.curve("uncalibrated", class_, "score over scale", "score", "dashed")
         ends = [
@@ -879,7 +886,8 @@ _COUNTING = (
 _NEARLY = (
     "Two classes whose raw score is near the kernel confidence. A class is called nearly "
     "calibrated only where the raw score lies within the confidence's 95 % interval (band, at "
-    "this bandwidth) at each prediction's score. Points, where every class is scored: TSwA, one a "
+    f"this bandwidth) at each prediction's score, and the interval is narrower than "
+    f"{WIDE_INTERVAL} on average. Points, where every class is scored: TSwA, one a "
     f"protein. {STEPS_CAPTION} {PUBLISHED_CAPTION}"
 )
 _CUMULATIVE = (

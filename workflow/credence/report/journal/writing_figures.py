@@ -105,9 +105,10 @@ def drawing(record: FigureRecord, part: Drawing, *, is_simulated: bool) -> Figur
             figure.text(1 / part.width, 0.995, head, va="top", fontsize=layout.FONT_PT)
         else:
             figure = draw_grid(record, part.panels, part.width)
-        if is_simulated:
+        if is_simulated:  # of a matrix the key is at the right
+            x, side = (0.5, "left") if record.matrix else (part.width - 0.5, "right")
             figure.text(
-                1 - 0.5 / part.width, 0.004, SIMULATED, ha="right", va="bottom",
+                x / part.width, 0.004, SIMULATED, ha=side, va="bottom",
                 fontsize=layout.TINY_PT, color=style.MUTED,
             )  # fmt: skip
     return figure
