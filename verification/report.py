@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-MOST_ROWS = 17  # of a table on a page; a longer one is a file beside it
+MOST_ROWS = 11  # of a table on a page; a longer one is a file beside it
 
 
 def worded(value: object) -> str:

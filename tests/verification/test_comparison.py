@@ -50,6 +50,6 @@ def test_a_long_table_is_a_file_beside_the_page(tmp_path: Path) -> None:
     assert page.read_text("utf-8").count("\n| ") == report.MOST_ROWS + 1
     report.write_section(page, "Long: 2 kinds", "Text.", [*short, {"n": 99, "share": 0.25}])
     text = page.read_text("utf-8")
-    assert text.endswith("\n[The table, 18 rows](tables/study-long-2-kinds.tsv)\n")
+    assert text.endswith("\n[The table, 12 rows](tables/study-long-2-kinds.tsv)\n")
     rows = (tmp_path / "tables" / "study-long-2-kinds.tsv").read_text("utf-8").splitlines()
-    assert rows[0] == "n\tshare" and rows[-1] == "99\t0.250" and len(rows) == 19
+    assert rows[0] == "n\tshare" and rows[-1] == "99\t0.250" and len(rows) == 13
