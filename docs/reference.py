@@ -1,4 +1,4 @@
-"""The pages of the reference, made from the code: commands, configuration, methods, Python.
+"""The pages of the reference, made from the code, and notebooks as pages.
 
 `make docs` writes them beside copies of the other pages into a folder, of which mkdocs makes
 the site: `python docs/reference.py build/docs`.
@@ -6,8 +6,10 @@ the site: `python docs/reference.py build/docs`.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import inspect
+import json
 import shutil
 import sys
 import textwrap
@@ -25,6 +27,7 @@ from credence.stages.settings import SECTIONS, load_schema
 
 TOP = Path(__file__).resolve().parents[1]
 PAGES = TOP / "docs"
+NOTEBOOKS = TOP / "examples" / "notebooks"
 
 
 def block(text: str) -> str:
@@ -99,7 +102,8 @@ def methods() -> str:
         "# Calibration methods",
         "What `credence show methods` prints, from simple to complex.",
     ]
-    parts += ["What their formulas are: [methods](methods.md)."]
+    address = "mathematics.md#2-from-a-score-to-a-confidence"
+    parts += [f"What their formulas are: [the full mathematics]({address})."]
     for entry in describe_methods():
         parts += [f"## `{entry['name']}`", block("\n".join(method_lines(entry)))]
     return "\n\n".join(parts)
@@ -129,6 +133,25 @@ def is_record(thing: object) -> bool:
     return dataclasses.is_dataclass(thing)
 
 
+def notebook_page(path: Path, folder: Path) -> str:
+    """Return a notebook as a page, and write its pictures into the folder."""
+    parts = []
+    pictures = 0
+    for cell in json.loads(path.read_text("utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "stream":
+                parts.append(block("".join(output["text"])))
+                continue
+            name = f"{path.stem}-{pictures}.png"
+            pictures += 1
+            (folder / "images" / name).write_bytes(base64.b64decode(output["data"]["image/png"]))
+            parts.append(f"![What the cell above draws](images/{name})")
+    address = path.relative_to(TOP)
+    return "\n\n".join([*parts, f"The notebook: `{address}`."])
+
+
 MADE = {
     "reference-commands.md": commands,
     "reference-configuration.md": configuration,
@@ -143,6 +166,9 @@ def write_site(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(PAGES, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     shutil.copy(TOP / "CHANGELOG.md", folder / "changelog.md")
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        page = f"notebook-{path.stem.replace('_', '-')}.md"
+        (folder / page).write_text(notebook_page(path, folder) + "\n", encoding="utf-8")
     for name, make in MADE.items():
         (folder / name).write_text(make() + "\n", encoding="utf-8")
 

@@ -340,23 +340,6 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
             lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
-        "## By class",
-        "",
-        "| class | held under shift | without | mean width | RMS error | mean error |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name in CLASS_NAMES:
-        own = found["class"] == name
-        rows = shift & own
-        width = (found["upper"] - found["lower"])[rows].mean()
-        error = (found["share"] - found["true"])[rows].mean()
-        cells = (
-            part(held[rows]), part(held[none & own]), f"{width:.3f}",
-            f"{root(found, rows):.4f}", f"{error:+.4f}",
-        )  # fmt: skip
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    lines += [
-        "",
         "![Coverage by class and by strength, and gain by strength](verification-shift.svg)",
         "",
     ]

@@ -66,7 +66,7 @@ def mean_nll(labelled: Labelled, value: Floats) -> float:
 def plain_log_odds(
     scores: Floats, resolution: float, class_: int, temp: float, award: float
 ) -> float:
-    """Return the log-odds as docs/methods.md writes them, row by row."""
+    """Return the log-odds as docs/mathematics.md writes them, row by row."""
     floored = np.maximum(scores / scores.sum(), resolution / 2 / scores.sum())
     raised = np.log(floored)
     raised[class_] += award

@@ -13,8 +13,8 @@ from page_commands import ROOT
 
 
 def first_cells(title: str) -> list[str]:
-    """Return the first cell of each row of a table of docs/lists.md, by its first heading."""
-    page = (ROOT / "docs/lists.md").read_text(encoding="utf-8")
+    """Return the first cell of each row of a table of docs/columns.md, by its first heading."""
+    page = (ROOT / "docs/columns.md").read_text(encoding="utf-8")
     table = page.split(f"\n| {title} |", 1)[1].split("\n\n", 1)[0]
     return [row.split("|")[1].strip() for row in table.splitlines()[2:]]
 

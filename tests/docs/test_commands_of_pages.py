@@ -34,17 +34,23 @@ BEFORE = {
     )
 }
 # Pages that begin where the demo has run.
-AS_README = {"docs/tutorial.md"}  # begins as the README does, runs too
-IN_LAB = ("docs/figures.md", "docs/lists.md", "docs/publications.md", "docs/recalibration.md")
+AS_README = {"docs/tutorial-own-classifier.md"}  # begins as the README does, runs too
+IN_LAB = (
+    "docs/figures.md",
+    "docs/lists.md",
+    "docs/publications.md",
+    "docs/recalibration.md",
+    "docs/tutorial.md",
+)
 # Pages whose commands are only read for options that do not exist, and why.
 ONLY_READ = {
     "docs/cluster.md": "begins where a run has ended, and goes on on a cluster: make test-slurm",
+    "docs/comparison.md": "installs peers and measures for minutes",
     "docs/large-tables.md": "begins with folders of tables; tests/cli/test_shards types the like",
     "docs/ready-made.md": "begins with tables of others; tests/cli/test_counts types the like",
     "docs/tools.md": "begins with tables of two tools; tests/tools types it",
     "docs/ensembles.md": "begins with digits of others; tests/verification does the like",
     "docs/paper.md": "begins with public data; tests/verification/test_paper.py reads them",
-    "docs/methods.md": "begins with a validation set; tests/cli/test_fit_and_annotate types it",
     "docs/novelty.md": "begins with files that other pages make; tests/cli types the like",
 }
 # Beginnings of commands that no test types, and why.

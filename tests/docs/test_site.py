@@ -30,6 +30,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+# What may be looked up, and is not read in a row, is not counted.
+MOST_WORDS = 25_000
+MOST_WORDS_OF_README = 900
+
+
+def pages_of(part: str) -> list[str]:
+    stated = YAML(typ="safe").load((ROOT / "mkdocs.yml").read_text("utf-8"))
+    (found,) = [entry[part] for entry in stated["nav"] if part in entry]
+    return names_in(found)
+
+
+def n_words(path: Path) -> int:
+    return len(path.read_text("utf-8").split())
+
+
 def names_in(nav: Any) -> list[str]:
     if isinstance(nav, str):
         return [nav]
@@ -46,6 +61,37 @@ def test_every_page_has_one_place_in_the_site(site: Path) -> None:
     named = names_in(stated["nav"])
     assert sorted(named) == sorted(path.name for path in site.glob("*.md"))
     assert stated["strict"] is True
+
+
+def test_the_documentation_is_short(site: Path) -> None:
+    reference_pages = set(pages_of("Reference"))
+    counted = [path for path in site.glob("*.md") if path.name not in reference_pages]
+    assert sum(n_words(path) for path in counted) <= MOST_WORDS
+    assert n_words(ROOT / "README.md") <= MOST_WORDS_OF_README
+
+
+def test_tutorials_say_what_to_see_and_what_goes_wrong() -> None:
+    for name in pages_of("Tutorials"):
+        text = (ROOT / "docs" / name).read_text("utf-8")
+        assert "**You should see**" in text, name
+        assert "\n## One thing that goes wrong\n" in text, name
+
+
+def test_the_readme_leads_to_files_that_are_there() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    links = [link.partition("#")[0] for link in LINK.findall(text) if "://" not in link]
+    assert len(links) > 20
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_formulas_of_the_mathematics_are_read_by_the_extension() -> None:
+    text = (ROOT / "docs" / "mathematics.md").read_text("utf-8")
+    assert text.count("$$") % 2 == 0
+    # A formula in a line has no dollar, and no backslash that Markdown would take first.
+    without_blocks = re.sub(r"\$\$.*?\$\$", "", text, flags=re.S)
+    inline = re.findall(r"\$([^$]+)\$", without_blocks)
+    assert len(inline) > 50
+    assert [formula for formula in inline if re.search(r"\\[{}_*#.!()\[\]-]", formula)] == []
 
 
 def test_links_between_pages_lead_somewhere(site: Path) -> None:

@@ -31,7 +31,7 @@ OF_SCARCE = (Note.SCARCE, Note.FEW_FAMILIES)
 
 
 def slow_decision(value: float, note: Note) -> str:
-    """Return the decision before lists as docs/lists.md has the rule, one protein at a time."""
+    """Return the decision before lists as docs/columns.md has the rule, one protein at a time."""
     if math.isnan(value) or any(flag in note for flag in (*OF_NO_USE, *OF_SCARCE)):
         return INSUFFICIENT
     return CHECK

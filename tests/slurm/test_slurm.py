@@ -78,7 +78,7 @@ def new_folder(above: Path, name: str, text: str) -> Path:
 
 
 def note(what: str, seconds: float) -> None:
-    """Keep a wall time beside the others, for docs/operations.md."""
+    """Keep a wall time beside the others, for CONTRIBUTING.md."""
     FIGURES.parent.mkdir(exist_ok=True)
     with FIGURES.open("a") as handle:
         handle.write(f"{what}\t{seconds:.0f}\n")

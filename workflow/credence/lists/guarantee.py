@@ -3,7 +3,7 @@
 At each threshold every family among what is let through is one coin: its member of
 least hash there is right or wrong. The binomial tail of wrong coins is then an exact
 p-value, and a walk from the top down with several starts keeps the chance of any
-false claim below δ (docs/lists.md).
+false claim below δ (docs/mathematics.md, section 10).
 """
 
 from dataclasses import dataclass
