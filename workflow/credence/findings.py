@@ -17,6 +17,8 @@ from credence.settings import setting
 OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
 FINDINGS_SCHEMA = "credence/findings/3"
 STEP_SCHEMA = "credence/compare/1"
+# What is to be done with a prediction (`credence.lists.decision` decides).
+DECISIONS = ACCEPT, CHECK, INSUFFICIENT = ("accept", "check", "insufficient data")
 LEAST_MOVE = 0.005  # a confidence that moves by less than half a percentage point stays
 LEAST_TESTED = 10  # families of a trove: fewer cannot tell anything at 5 %
 
