@@ -92,11 +92,13 @@ def section_small_classes() -> str:
     return small_classes()
 
 
-def section_small(sizes: Iterable[int] = (), draws: int | None = None) -> str:
+def section_small(
+    sizes: Iterable[int] = (), draws: int | None = None, *, is_kept: bool = False
+) -> str:
     """Return how `auto`, its members and peers do on small sets."""
     from benchmarks.small import small_sets
 
-    return small_sets(tuple(sizes), draws)
+    return small_sets(tuple(sizes), draws, is_kept=is_kept)
 
 
 def section_annotate() -> str:
@@ -264,8 +266,9 @@ def main() -> int:
     parser.add_argument("--here", action="store_true", help="run one section in this process")
     parser.add_argument("--sizes", type=int, nargs="+", default=[], help="proteins, of `small`")
     parser.add_argument("--draws", type=int, help="subsets of each size, of `small`")
+    parser.add_argument("--kept", action="store_true", help="fit nothing more, of `small`")
     options = parser.parse_args()
-    of_small = {"sizes": options.sizes, "draws": options.draws}
+    of_small = {"sizes": options.sizes, "draws": options.draws, "is_kept": options.kept}
     if options.here:
         name = options.sections[0]
         run_section(name, **(of_small if name == "small" else {}))
@@ -276,6 +279,7 @@ def main() -> int:
         command = [sys.executable, "-m", "benchmarks.run", name, "--here"]
         command += ["--sizes", *map(str, options.sizes)] if options.sizes else []
         command += ["--draws", str(options.draws)] if options.draws else []
+        command += ["--kept"] if options.kept else []
         failed += subprocess.run(command, cwd=HERE.parent, check=False).returncode != 0
     write_page(options.sections)
     return 1 if failed else 0

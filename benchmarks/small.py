@@ -1,10 +1,11 @@
 """Small sets: `auto`, its members, other methods and peers, on real tables.
 
-    python -m benchmarks.run small [--sizes 100 600] [--draws 2]
+    python -m benchmarks.run small [--sizes 100 600] [--draws 2] [--kept]
 
 Rows that calibrate are drawn from one half of a table, at random or by whole blocks of relatives;
 the other half judges. Every answer is kept below `benchmarks/out/small`, so that a run that was
-ended goes on where it was; the page is made of all that is kept and up to date.
+ended goes on where it was; the page is made of all that is kept and up to date (`--kept`: of that
+alone).
 """
 
 from __future__ import annotations
@@ -317,10 +318,14 @@ def fewest_draws(size: int) -> int:
     return DRAWS_OF_FEW if size < FEW_ROWS else DRAWS_OF_MANY
 
 
-def small_sets(sizes: Sequence[int] = (), draws: int | None = None) -> str:
+def small_sets(
+    sizes: Sequence[int] = (), draws: int | None = None, *, is_kept: bool = False
+) -> str:
     """Fit what is not kept yet, subset after subset; return the page's section."""
     everyone, folder = contestants(), OUT / "small"
     tables = list(small_set_tables())
+    if is_kept:
+        return section(folder, everyone, tables)
     chosen = tuple(sizes) or SIZES
     n_draws = {size: draws or fewest_draws(size) for size in chosen}
     for draw in range(max(n_draws.values())):
