@@ -221,7 +221,9 @@ def test_scarce_classes_neither_stand_on_lists_nor_speak_for_them() -> None:
     np.testing.assert_array_equal(with_scarce.errors[0].error, alone.errors[0].error)
 
 
-def test_a_class_wrong_twice_as_often_is_kept_off_and_what_one_family_carries_is_said() -> None:
+def test_a_class_wrong_more_often_than_asked_is_kept_off_and_what_one_family_carries_is_said() -> (
+    None
+):
     rows = [(0.9, 0, 0, f"a{n}") for n in range(400)]
     rows += [(0.9, 1, int(n % 3 > 0), f"b{n}") for n in range(45)]  # one in three is wrong
     rows += [(0.9, 0, 0, "large")] * 200

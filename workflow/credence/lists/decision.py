@@ -35,7 +35,6 @@ BACKGROUND_NAMES = frozenset(
         *("nonpvp", "notpvp", "nonphage", "notphage", "nonviral", "notviral", "nonvirus"),
     )
 )
-TWICE = 2.0  # the error rate of a list: what no class on it exceeds as estimated
 CALLS, BACKGROUND = 0, 1  # The groups of classes that have lists of their own
 
 
@@ -88,7 +87,7 @@ class GroupedErrors:
     """The errors of the lists of groups of classes, and how far down each class is on them.
 
     A prediction is on a list of its group where the list as a whole keeps to the error rate, and
-    the predictions of its own class down to it to twice the rate.
+    so do the predictions of its own class down to it.
     """
 
     errors: tuple[ListErrors, ...]  # Of each group
@@ -101,7 +100,7 @@ class GroupedErrors:
         together, alone = (
             np.array([errors.q_value for errors in kind]) for kind in (self.errors, self.by_class)
         )
-        q_value = np.maximum(together[self.group[class_], step], alone[class_, step] / TWICE)
+        q_value = np.maximum(together[self.group[class_], step], alone[class_, step])
         return np.where((class_ >= 0) & (step >= 0), q_value, np.nan)
 
     def ends(self, group: int, error: float, *, is_certain: bool = False) -> Integers:
@@ -109,7 +108,7 @@ class GroupedErrors:
         ends = np.full(len(self.group), N_CONFIDENCE_STEPS)
         together = self.errors[group].end_of(error, is_certain=is_certain)
         for class_ in np.flatnonzero(self.group == group) if together is not None else ():
-            alone = self.by_class[class_].end_of(TWICE * error)
+            alone = self.by_class[class_].end_of(error)
             if alone is not None and together is not None:
                 ends[class_] = max(together, alone)
         return ends

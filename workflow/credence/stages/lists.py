@@ -18,7 +18,6 @@ from credence.findings import AllThresholds, ProteinList, Threshold, UseLists
 from credence.lists.decision import (
     BACKGROUND,
     CALLS,
-    TWICE,
     Counts,
     GroupedErrors,
     ListRules,
@@ -377,8 +376,7 @@ def remarks_on(list_: ProteinList, largest_listed: float, family_share: float) -
     name = "the list" if list_.class_name is None else f"the list of {list_.class_name}"
     if list_.kept_off:
         shares = ", ".join(f"{part.n_kept_off} of {part.class_name}" for part in list_.kept_off)
-        twice = f"{TWICE * list_.error:.0%}"
-        why = f"since more than {twice} of them are wrong as estimated"
+        why = f"since more than {list_.error:.0%} of them are wrong as estimated"
         yield f"Kept off {name}, {why}: {shares}."
     worst = f"{list_.alike_lower:,.0f} to {list_.alike_upper:,.0f}"
     for part, kind in (

@@ -13,7 +13,6 @@ from credence.report.sections.lookup import Lookup
 from credence.report.wording import DASH, count, in_words, round_score, shown
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
-TWICE = 2.0  # the error rate of a list: what no class on it exceeds as estimated
 ON_SCORE = "score"
 
 
@@ -236,10 +235,8 @@ def _remarks(lists: UseLists, entry: ProteinList, lookup: Lookup) -> Iterator[st
     name = f"the list at {percent(entry.error)} FDR"
     if entry.kept_off:
         names = in_words(f"{part.n_kept_off} of {part.class_name}" for part in entry.kept_off)
-        twice = percent(TWICE * entry.error)
-        yield (
-            f"Kept off {name}, since more than {twice} of them are wrong as estimated: {names}."
-        )
+        rate = percent(entry.error)
+        yield f"Kept off {name}, since more than {rate} of them are wrong as estimated: {names}."
     if lookup.knows_relatives and entry.largest_family > lists.family_share:
         yield (
             f"One family makes up {percent(entry.largest_family)} of the calibration proteins "
