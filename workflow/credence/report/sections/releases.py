@@ -1,4 +1,4 @@
-"""What changed since last time: troves, what they moved, and whether they fit in."""
+"""What changed: troves, what they moved, and whether they fit in."""
 
 import math
 from collections.abc import Callable
