@@ -113,8 +113,8 @@ def test_without_shift_confidences_are_not_moved_and_their_intervals_carry_what_
     seen = diagnose(sample, use_sample(use.predictions, None), found, OPTIONS)
     assert (
         "How often the classes are predicted differs from the calibration set by no more than "
-        "chance gives: confidences are not moved, their intervals carry what is not known of the "
-        "composition."
+        "chance: confidences are not corrected, and their intervals include what is uncertain "
+        "about the class proportions."
     ) in seen.remarks
 
 
