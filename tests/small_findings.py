@@ -304,7 +304,7 @@ def protein_rows(n: int, n_genomes: int = 0) -> ProteinRows:
         lower=tuple(max(value - 0.1, 0.0) for value in confidence),
         upper=tuple(min(value + 0.1, 1.0) for value in confidence),
         decisions=tuple(k % 3 for k in range(n)),
-        texts=("", "score below all seen for this class in calibration"),
+        texts=("", "score below the calibrated scores of this class"),
         notes=tuple(int(k % 3 == 2) for k in range(n)),
         nearest=tuple(f"known_{k}" for k in range(n)),
         identity=tuple(0.25 + 0.5 * value for value in confidence),

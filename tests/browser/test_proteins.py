@@ -100,7 +100,7 @@ def test_arrow_keys_choose_a_protein_and_enter_puts_it_into_the_address(page: An
     assert page.locator("#proteins tr[aria-current] th").inner_text() == "p2"
     assert page.locator("#proteins .detail").inner_text() == (
         "p2: predicted Collar, confidence 0.18 (0.08–0.28). Decision: insufficient data. "
-        "Note: score below all seen for this class in calibration. "
+        "Note: score below the calibrated scores of this class. "
         "Nearest known protein: known_2, 34 % identity. Link to this protein"
     )
     page.keyboard.press("Enter")

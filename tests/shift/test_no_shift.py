@@ -113,8 +113,8 @@ def test_without_shift_confidences_are_not_moved_and_their_intervals_carry_what_
     seen = diagnose(sample, use_sample(use.predictions, None), found, OPTIONS)
     assert (
         "How often the classes are predicted differs from the calibration set by no more than "
-        "chance gives: confidences are not moved, their intervals carry what is not known of the "
-        "composition."
+        "chance: confidences are not corrected, and their intervals include what is uncertain "
+        "about the class proportions."
     ) in seen.remarks
 
 
@@ -144,8 +144,8 @@ def test_a_class_of_few_families_is_not_counted_a_hundred_times() -> None:
     assert found.fit_weight[place] < 0.5 * w[place]
     seen = diagnose(sample, use_sample(composition_use(share).predictions, None), found, OPTIONS)
     assert (
-        f"Minor capsid ({n[place]:.1f} independent proteins, {found.fit_weight[place]:.3g} times "
-        f"in place of {w[place]:.3g})"
+        f"Minor capsid (only {n[place]:.1f} effective proteins, weight "
+        f"{found.fit_weight[place]:.3g} in place of {w[place]:.3g})"
     ) in " ".join(seen.remarks)
 
 
