@@ -60,7 +60,7 @@ HIGHEST = 4.0  # times the median loss: where an axis of losses ends
 BESIDE_LOSS = 0.16  # of a place on the axis: between in sample and held out
 SATURATED, NEARLY_TOP = 0.95, 0.99  # of the predictions, and of the scale
 WIDE_BOUND = 0.5  # of all precisions: a wider bound says little, and is not drawn
-WIDE_INTERVAL = 0.3  # of all confidences: a wider one holds nearly any raw score
+TELLING_WIDTH = 0.3  # of all confidences: a wider interval holds nearly any raw score
 BAND_DRAWS = 200  # bootstrap resamples of the interval that a raw score is compared with
 NUMBERS_FITTED = {  # by a method on the whole vector: for all classes, and for each
     "STS": (1, 0),
@@ -462,7 +462,7 @@ def nearly_calibrated(source: FigureSource) -> FigureRecord | None:
         outside = (raw < lower) | (raw > upper)
         apart = float(np.average(np.abs(raw - kernel), weights=sample.weight))
         share_outside = float(np.average(outside, weights=sample.weight))
-        is_wide = float(np.average(upper - lower, weights=sample.weight)) > WIDE_INTERVAL
+        is_wide = float(np.average(upper - lower, weights=sample.weight)) > TELLING_WIDTH
         title = "nearly calibrated"
         if share_outside:
             percent = max(100 * share_outside, 1)
@@ -887,7 +887,7 @@ _NEARLY = (
     "Two classes whose raw score is near the kernel confidence. A class is called nearly "
     "calibrated only where the raw score lies within the confidence's 95 % interval (band, at "
     f"this bandwidth) at each prediction's score, and the interval is narrower than "
-    f"{WIDE_INTERVAL} on average. Points, where every class is scored: TSwA, one a "
+    f"{TELLING_WIDTH} on average. Points, where every class is scored: TSwA, one a "
     f"protein. {STEPS_CAPTION} {PUBLISHED_CAPTION}"
 )
 _CUMULATIVE = (
