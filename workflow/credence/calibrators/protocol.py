@@ -51,9 +51,7 @@ class FitOptions:
     # Below this effective number of predictions (Kish) a class has its share, by Jeffreys' prior.
     min_positives: float = 10.0
     level: float = 0.95  # Coverage of the pointwise intervals
-    n_draws: int = (
-        200  # Number of bootstrap bootstrap resamples over clusters; 0 fits no intervals
-    )
+    n_draws: int = 200  # Number of bootstrap resamples over clusters; 0 fits no intervals
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
