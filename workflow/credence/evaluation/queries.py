@@ -90,8 +90,8 @@ class NovelSet:
     name: str  # The query set
     reference: Reference  # What is known
     held: Floats  # How far one protein of each known family is from the others, ascending
-    knows_training: bool  # Whether it is known what the classifier learnt from
-    by_sequences: bool  # Whether proteins are compared by these
+    knows_training: bool = False  # Whether it is known what the classifier learnt from
+    by_sequences: bool = False  # Whether proteins are compared by these
     sameness: findings.Sameness | None = None  # Of scores but for homologues of training proteins
     n: int = 0
     n_repeats: int = 0
