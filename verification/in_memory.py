@@ -6,8 +6,8 @@ import numpy as np
 
 from credence.confidence import NOTE_TEXTS, Confidence, counted
 from credence.evaluation.queries import UseColumns, query_set_counts, query_set_of
-from credence.findings import QuerySet
-from credence.lists.decision import CHECK, before_lists
+from credence.findings import CHECK, QuerySet
+from credence.lists.decision import before_lists
 from credence.predictions import Floats, Labelled, Predictions
 from credence.simulate.law import WorldSettings, score_law
 from credence.simulate.scores import as_labelled, draw_scores

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from credence.confidence import NOTE_TEXTS
-from credence.findings import AllThresholds
-from credence.lists.decision import DECISIONS
+from credence.findings import DECISIONS, AllThresholds
 from credence.stages.lists import threshold_columns
 from credence.tables.contract import CONFIDENCE_NAMES, FURTHER_COLUMNS, PREFIXES, UNSCORED_NOTE
 from page_commands import ROOT

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from credence.confidence import NOTE_TEXTS, Confidence, Note, unknown
+from credence.findings import ACCEPT, CHECK, INSUFFICIENT
 from credence.lists.decision import (
-    ACCEPT,
-    CHECK,
     DOUBTS,
     FEWEST_LISTED_FAMILIES,
-    INSUFFICIENT,
     Counts,
     ListRules,
     background_of,

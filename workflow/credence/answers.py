@@ -18,8 +18,15 @@ from credence.calibrators.protocol import components_asked
 from credence.confidence import Confidence, Note
 from credence.evaluation.evaluate import metric_columns
 from credence.evaluation.judging import TEST_SAMPLE
-from credence.findings import Findings, ProteinList, Results, ShiftFinding, SplitFinding, UseLists
-from credence.lists.decision import ACCEPT
+from credence.findings import (
+    ACCEPT,
+    Findings,
+    ProteinList,
+    Results,
+    ShiftFinding,
+    SplitFinding,
+    UseLists,
+)
 from credence.metrics.all_metrics import METRICS_BY_NAME
 from credence.predictions import Predictions, Strings
 from credence.report import style

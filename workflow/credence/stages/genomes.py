@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from credence.findings import Genomes
-from credence.lists.decision import ACCEPT, INSUFFICIENT
+from credence.findings import ACCEPT, INSUFFICIENT, Genomes
 from credence.lists.genomes import genomes_of
 from credence.predictions import Booleans, Integers, Strings
 from credence.problems import Problem, nearest, raise_any, refuse

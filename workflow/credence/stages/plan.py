@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from credence.draws import keys_of
-from credence.lists.decision import DECISIONS
+from credence.findings import DECISIONS
 from credence.lists.held_out import CONFIDENCE_STEPS
 from credence.lists.plan import STRATUM_EDGES, by_stratum, plan_of, stratum_of
 from credence.progress import echo

@@ -17,7 +17,7 @@ from credence import findings
 from credence.confidence import NOTE_TEXTS, OF_PROTEINS, Note, sentences_of
 from credence.evaluation.judging import TEST_SAMPLE
 from credence.evaluation.queries import UseColumns, query_set_counts, query_set_of
-from credence.lists.decision import ACCEPT, CHECK, DECISIONS
+from credence.findings import ACCEPT, CHECK, DECISIONS
 from credence.problems import Problem, ProblemList, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed

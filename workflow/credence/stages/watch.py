@@ -11,7 +11,7 @@ import pandas as pd
 from credence.composition.over_time import FEWEST, Course, alarms_of
 from credence.composition.sameness import SketchCounts
 from credence.confidence import NOTE_TEXTS, Note
-from credence.lists.decision import ACCEPT
+from credence.findings import ACCEPT
 from credence.predictions import Predictions
 from credence.problems import ProblemList, plural, refuse
 from credence.progress import echo

@@ -14,7 +14,8 @@ import pyarrow.csv as csv
 
 from credence.confidence import Confidence
 from credence.events.model import EventModel, Mix
-from credence.lists.decision import DECISIONS, DOUBT_TEXTS, INSUFFICIENT, before_lists
+from credence.findings import DECISIONS, INSUFFICIENT
+from credence.lists.decision import DOUBT_TEXTS, before_lists
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets

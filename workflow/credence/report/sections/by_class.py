@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from credence.findings import ClassCount, Findings, QuerySet
-from credence.lists.decision import DECISIONS
+from credence.findings import DECISIONS, ClassCount, Findings, QuerySet
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.lists import percent, precision_figures, whole_of

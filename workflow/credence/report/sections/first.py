@@ -6,8 +6,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from credence.evaluation.verdict import BAD, CARE, GOOD
-from credence.findings import Findings, QuerySet, UseLists
-from credence.lists.decision import ACCEPT, CHECK, INSUFFICIENT
+from credence.findings import ACCEPT, CHECK, INSUFFICIENT, Findings, QuerySet, UseLists
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.lists import percent, whole_of

@@ -4,8 +4,7 @@ import math
 from typing import Any
 from urllib.parse import quote
 
-from credence.findings import Findings, QuerySet
-from credence.lists.decision import DECISIONS
+from credence.findings import DECISIONS, Findings, QuerySet
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.wording import count
