@@ -15,6 +15,8 @@ from credence.records import Stored
 from credence.settings import setting
 
 OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
+# The word on each prediction: on a list, worth a look, or too little known.
+DECISIONS = ACCEPT, CHECK, INSUFFICIENT = ("accept", "check", "insufficient data")
 FINDINGS_SCHEMA = "credence/findings/3"
 STEP_SCHEMA = "credence/compare/1"
 # What is to be done with a prediction (`credence.lists.decision` decides).
