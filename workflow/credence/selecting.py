@@ -224,14 +224,14 @@ def thresholds(
     import pandas as pd
 
     known = with_relatives(in_table(table), groups, clusters)
-    found = listing.thresholds_of(
+    measured = listing.thresholds_of(
         known,
         None if calibration is None else calibration.file,
         None if shift is None else shift.file,
         settings,
         "calibration",
     )
-    return pd.DataFrame(listing.threshold_columns(found))
+    return pd.DataFrame(listing.threshold_columns(measured))
 
 
 def compare(older: FittedCalibration, newer: FittedCalibration, table: Any = None) -> pd.DataFrame:
