@@ -69,7 +69,7 @@ def good_world(folder: Path) -> None:
 
 
 def demo(folder: Path) -> None:
-    credence(folder, "run")
+    credence(folder, "demo")
 
 
 def red_world(folder: Path, demo_folder: Path) -> None:

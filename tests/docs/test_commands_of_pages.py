@@ -20,6 +20,7 @@ from small_worlds import SMALL, write_world
 LAB_FILES = {
     "scores.csv": "demo/calibration.csv",
     "proteins.fasta": "demo/proteins.fasta",
+    "labels.tsv": "demo/labels.tsv",
     "training.fasta": "demo/training.fasta",
     "new.csv": "demo/my_phages.csv",
     "web.csv": "demo/my_phages.csv",
