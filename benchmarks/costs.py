@@ -196,7 +196,7 @@ def rows_table(kept: Numbers) -> str:
         )
         once = {
             "check, once": check,
-            "estimate of composition, once": shift,
+            "estimate of class proportions, once": shift,
             "annotating": annotate,
         }
         lines += [
