@@ -44,7 +44,7 @@ LEGEND = (
 INSUFFICIENT_BAND = len(COLOUR_BANDS) + 1
 MOST_WITH_CURVES = 40  # with a curve of precision; beyond, the page would be too large
 MOST_EXAMPLES = 3
-WIDE_INTERVAL = 0.1  # an interval wider than this is called wide
+WIDER_THAN_KNOWN = 0.1  # an interval wider than this is called wide
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -313,7 +313,7 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
             f"Near score {score(point.score, results.scale)} the evidence is that of about "
             f"{plural(round(point.support), 'independent protein')}."
         )
-        if point.upper - point.lower > WIDE_INTERVAL:
+        if point.upper - point.lower > WIDER_THAN_KNOWN:
             more = more_needed(point.lower, point.upper, point.support, results.level)
             new = " of new families" if lookup.knows_relatives else ""
             words = f"About {plural(more, 'more protein')}{new} with such a score would halve the"
