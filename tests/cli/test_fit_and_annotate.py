@@ -196,8 +196,8 @@ def test_fit_without_clusters_says_that_relatives_are_not_known(
     words = ["demo/calibration.csv", "--format", "phanns-labelled", "--method", "class_only"]
     assert run_command_line(["fit", *words, "--out", "alone.json"]) == 0
     message = (
-        "alone.json: every protein counts as a family of its own; if relatives are among those "
-        "it was fitted on, its intervals are too narrow."
+        "alone.json: families unknown: every protein counts as independent, so intervals may be "
+        "too narrow."
     )
     assert message in capsys.readouterr().err
     assert (

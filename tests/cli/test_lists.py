@@ -112,8 +112,8 @@ def test_the_background_list_of_annotate_is_that_of_the_command(
     )
     nothing = ["--settings", '{"lists": {"background": []}}']
     assert refused(capsys, *words, "--of-background", *nothing) == (
-        "k.json: every protein counts as a family of its own; if relatives are among those it was "
-        "fitted on, its intervals are too narrow.\n"
+        "k.json: families unknown: every protein counts as independent, so intervals may be too "
+        "narrow.\n"
         "--of-background: no class is background. Name some with --background, or leave it out.\n"
     )
 
@@ -138,7 +138,7 @@ def test_thresholds_of_other_class_proportions_keep_the_guarantee_of_calibration
     plain, moved = tables
     keys = ["class", "on", "precision"]
     assert plain[keys].equals(moved[keys])
-    guaranteed = ["guaranteed_threshold", "guaranteed_kept", "families_missing"]
+    guaranteed = ["guaranteed_threshold", "guaranteed_accepted", "families_missing"]
     of_score = plain["on"] == "score"
     assert plain[of_score][guaranteed].equals(moved[of_score][guaranteed])
     no_guarantee = moved[~of_score][guaranteed[:2]]  # confidences are other ones there
@@ -543,7 +543,7 @@ def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
         assert run_command_line([*words, *(["--shift", "q.json"] if known else [])]) == 0
         shown = capsys.readouterr().err
         (whom,) = (text for text in FOR_WHOM if text in shown)
-        assert ("at the mix that they are corrected for" in whom) == (known is not None)
+        assert ("at the class proportions that they are corrected for" in whom) == (known is not None)
 
 
 def test_a_table_without_decisions_or_with_another_one_is_refused(

@@ -417,13 +417,13 @@ def test_tables_that_are_not_those_of_the_mix_are_named(
         assert printed(str(folder), out=out) == []
     assert printed(shards[1], shards[0]) == []
     assert printed("my_phages.csv") == [
-        "shift.json: it is of the mix of a.csv, b.csv, c.csv and 2 more (60 proteins), not of "
-        "my_phages.csv; confidences are corrected for that mix."
+        "shift.json: its class proportions are those of a.csv, b.csv, c.csv and 2 more (60 "
+        "proteins), not of my_phages.csv; confidences are corrected for these."
     ]
     assert run_shift("my_phages.csv", *made) == 0
     assert printed(*shards[:2]) == [
-        "shift.json: it is of the mix of my_phages.csv (60 proteins), not of a.csv, b.csv; "
-        "confidences are corrected for that mix."
+        "shift.json: its class proportions are those of my_phages.csv (60 proteins), not of "
+        "a.csv, b.csv; confidences are corrected for these."
     ]
 
 

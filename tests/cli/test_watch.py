@@ -102,7 +102,7 @@ def test_another_mix_and_what_is_flagged_are_alarms_with_their_class(
         changed = novel if month > 9 else {"novelty_p": "1"}
         name = sampled(f"sample_{month}.tsv", month, **changed)
         assert watch(name, f"2026-{month:02}-01") == 0
-        assert ("it is time" in capsys.readouterr().err) == (month > 9)
+        assert ("recalibrate now" in capsys.readouterr().err) == (month > 9)
     assert watch(name, "2026-11-01", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["is_due"]

@@ -196,7 +196,7 @@ def test_a_class_in_one_fold_only_is_excluded_counted_and_said() -> None:
     )
     assert texts["few clusters"] == (
         "The 3 proteins predicted to be B count as only 1 independent case, fewer than the 3 "
-        "folds. Held-out numbers of this class rest on little."
+        "folds. Held-out numbers of this class are uncertain."
     )
 
 

@@ -148,8 +148,8 @@ def test_a_run_makes_what_it_promises(finished: Finished) -> None:
     events = [b"event_two_best", b"event_tail"]
     assert header[-4:] == [*events, *(b"uncorrected_" + name for name in events)]
     # Text for people, all decimals beside it.
-    tables = ("confidences", "composition", "list_0.1")
-    for name in (*(f"use/{table}.tsv" for table in tables), "thresholds.tsv", "metrics.tsv"):
+    tables = ("confidences", "class_proportions", "list_0.1")
+    for name in (*(f"my_phages/{table}.tsv" for table in tables), "thresholds.tsv", "metrics.tsv"):
         text = made[f"reports/small/{name}"].decode()
         assert not re.search(r"\.\d{7}", text), name
     parquet = pq.read_table(io.BytesIO(made["reports/small/my_phages/confidences.parquet"]))
