@@ -120,8 +120,9 @@ def test_ids_that_are_numbers_tell_nothing_and_that_is_said(
     capsys.readouterr()
     assert evaluate("new.csv") == 0
     assert (
-        "new.csv: Whether some of its proteins calibrated cannot be told: the calibration knows "
-        "its own by no ids but numbers, or by none. If some did, these numbers are too good.\n"
+        "new.csv: It is unknown whether some of its proteins are calibration proteins: the "
+        "calibration has no ids for its own, or numbers only. If some are, these numbers are too "
+        "good.\n"
     ) in capsys.readouterr().err
 
 

@@ -108,13 +108,13 @@ def test_known_proteins_are_written_and_queries_compared_with_them(
 def test_letters_that_stand_for_others_are_read_so_on_both_sides(world: Path) -> None:
     seen = []
     for proteins, use in (("plain", "plain"), ("odd", "plain"), ("plain", "odd")):
-        for name, kind in (("proteins", proteins), ("use", use)):
+        for name, kind in (("proteins", proteins), ("my_phages", use)):
             lines = Path(f"world/{name}.fasta").read_text().splitlines()
             odd = str.maketrans("DELCK", "BZJUO" if kind == "odd" else "DELCK")
             texts = [one if one.startswith(">") else one.translate(odd) for one in lines]
             Path(f"{name}.fasta").write_text("\n".join(texts) + "\n")
         assert call("--proteins", "proteins.fasta", "--out", "novelty.json") == 0
-        assert run_command_line(annotate("--proteins", "use.fasta")) == 0
+        assert run_command_line(annotate("--proteins", "my_phages.fasta")) == 0
         seen.append(pd.read_csv("out.tsv", sep="\t"))
     pd.testing.assert_frame_equal(seen[0], seen[1])
     pd.testing.assert_frame_equal(seen[0], seen[2])
@@ -265,7 +265,7 @@ def test_no_bit_of_a_confidence_depends_on_novelty(
     pd.testing.assert_frame_equal(novel[same], plain[same])
     assert {*novel} - {*plain} == {*contract.NOVELTY_NAMES}
     is_flagged = novel["note"].str.contains("far from all known proteins")
-    is_off = novel["note"].str.contains("confidences of calibration proteins were off")
+    is_off = novel["note"].str.contains("far from other families were not calibrated")
     assert is_flagged.all() if flag == "0.0" else not is_flagged.all()
     assert not novel["decision"][is_flagged | is_off].eq("accept").any()
     record = json.loads(Path("record.json").read_text())
@@ -324,8 +324,8 @@ def test_what_cannot_be_compared_and_what_is_flagged_is_printed(
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
     own = read_proteins("world/my_phages.fasta", "first_word")
     kept = dict(zip(own.ids[:20], own.sequences[:20], strict=True))
-    write_fasta("use.fasta", {**kept, "stranger": "MKV" * 9})
-    assert run_command_line(annotate("--proteins", "use.fasta")) == 0
+    write_fasta("my_phages.fasta", {**kept, "stranger": "MKV" * 9})
+    assert run_command_line(annotate("--proteins", "my_phages.fasta")) == 0
     printed = capsys.readouterr().err
     assert (
         "out.tsv: 4 of 24 proteins: no sequence or vector to compare, or too short a sequence.\n"

@@ -59,11 +59,3 @@ def test_versions_of_one_accession_that_both_calibrate_stay_two_proteins() -> No
 
 def test_mere_numbers_are_not_looked_for() -> None:
     assert notes(known("17", " 18", "x"), "17", " 17", "18") == [0, 0, 0]
-
-
-def test_an_older_file_knows_no_normal_forms() -> None:
-    first = known("p1")
-    assert notes(KnownProteins(ids=first.ids, sequences=first.sequences), "p1.1", "p1") == [
-        0,
-        int(Note.SAME_ID),
-    ]
