@@ -543,7 +543,9 @@ def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
         assert run_command_line([*words, *(["--shift", "q.json"] if known else [])]) == 0
         shown = capsys.readouterr().err
         (whom,) = (text for text in FOR_WHOM if text in shown)
-        assert ("at the class proportions that they are corrected for" in whom) == (known is not None)
+        assert ("at the class proportions that they are corrected for" in whom) == (
+            known is not None
+        )
 
 
 def test_a_table_without_decisions_or_with_another_one_is_refused(

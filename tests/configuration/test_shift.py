@@ -75,7 +75,7 @@ def test_a_set_may_be_stated_by_the_common_composition() -> None:
 
 
 def test_classes_that_the_tables_do_not_have_are_told_with_their_lines() -> None:
-    text = HEAD.replace("SHIFT", "\n      composition:\n        Portl: 1.0\n")
+    text = HEAD.replace("SHIFT", "\n      class_proportions:\n        Portl: 1.0\n")
     document = parse_document(text, "config.yaml")
     (problem,) = class_problems(document, ("Portal", "Other"))
     assert str(problem) == (

@@ -101,7 +101,7 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_script_writes_medians_of_both_halves_and_the_same_bytes_again(
     table: Path, inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [str(table), "--format", "phanns-labelled", "--resamples", "5"]
+    words = [str(table), "--format", "phanns-labelled", "--draws", "5"]
     words += ["--method", "class_only", "--method", "isotonic", "--out"]
     main([*words, "one.tsv"])
     assert capsys.readouterr().out == "Wrote one.tsv: 2 methods, 5 draws.\n"
@@ -128,7 +128,7 @@ def test_two_tables_are_two_sets_as_they_are(table: Path, inside: Path) -> None:
     words += ["--method", "class_only"]
     found = []
     for draws in ("1", "9"):
-        main([*words, "--resamples", draws, "--out", "s.tsv"])
+        main([*words, "--draws", draws, "--out", "s.tsv"])
         wanted = ("all", "nll")
         found += [row for row in rows_of("s.tsv") if (row["class"], row["metric"]) == wanted]
     alone, drawn = found
@@ -170,8 +170,5 @@ def test_what_cannot_be_halved_or_lacks_scores_is_refused_before_anything_is_fit
             "--method: 'isotonik' is not a method. Did you mean 'isotonic'?",
         ),
     ):
-        assert (
-            refusal(main, [*words, "--scale", "1", "--resamples", "1", "--out", "s.tsv"])
-            == message
-        )
+        assert refusal(main, [*words, "--scale", "1", "--draws", "1", "--out", "s.tsv"]) == message
     assert not Path("s.tsv").exists()

@@ -24,8 +24,9 @@ def smoothed(transformed: Floats, bandwidth: Floats) -> Floats:
 
 GRID_CELLS = Family(name="grid", cells=partial(width_cells, n_bins=N_CELLS))
 
-# Of Σ |residual|, which no smoothing exceeds: rounding does not bring the end below the root.
-END_SLACK = 1.0 + 1e-12
+# Of Σ |residual|: a Gaussian of about a cell rings on the grid, so that smoothing can exceed it a
+# little; twice as much is beyond every root.
+END_SLACK = 2.0
 
 
 def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
