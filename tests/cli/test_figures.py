@@ -54,8 +54,8 @@ def test_what_cannot_be_made_is_named_with_what_it_needs(
     assert run_command_line(["figures", "--findings", str(findings), *words]) == 0
     stated = capsys.readouterr().err
     assert (
-        "Figure 13 (bandwidth): Not made. It needs scores of the predicted classes, which is not "
-        "there.\n"
+        "Figure 13 (bandwidth): Not made. It needs scores of the predicted classes, and a class "
+        "with 10 predictions, right and wrong, which is not there.\n"
     ) in stated
     assert stated.endswith(f"Wrote 6 figures to {out}\n")
     rows = {row["figure"]: row for row in rows_of(out / "figures.tsv")}
@@ -84,8 +84,8 @@ def test_a_figure_asked_for_that_cannot_be_made_is_refused(
     words = ["--out", str(out), "--only", "19,bandwidth"]
     assert run_command_line(["figures", "--findings", str(findings), *words]) == 2
     assert capsys.readouterr().err.endswith(
-        f"{findings}: figure 13 needs scores of the predicted classes, which is not there. "
-        "Leave 13 out of --only.\nFix this and run the command again.\n"
+        f"{findings}: figure 13 needs scores of the predicted classes, and a class with 10 "
+        "predictions, right and wrong, which is not there. Leave 13 out of --only.\nFix this and run the command again.\n"
     )
     assert not out.exists()
 

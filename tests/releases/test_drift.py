@@ -69,7 +69,7 @@ def test_a_trove_of_one_class_says_what_it_cannot_tell(sets: SimpleNamespace) ->
     assert not any(entry.is_corrected for one in found.classes for entry in one.tests)
     assert drift_sentences(found) == (
         "All of the trove are of one true class: its predictions are all right or all wrong, "
-        "class by class, and that is its composition, not a fault of the old confidences.",
+        "class by class; that follows from its class proportions, not from the confidences.",
         "Proteins of HTJ score as the old ones did, as far as can be seen.",
     )
 

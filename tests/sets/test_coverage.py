@@ -140,16 +140,18 @@ def test_the_page_says_what_sets_promise_and_keep(small: Findings) -> None:
     assert texts[0] == (
         "The column prediction_set names every class that a protein may well be of: of the "
         "proteins of each class 90 % have their class in their set. That holds whatever the class "
-        "proportions of classes is, so it needs no correction for it. Families count, not "
+        "proportions are, so it needs no correction. Families count, not "
         "proteins: the promise is for a protein of a new family."
     )
     assert texts[1] == (
-        "On held-out families (5 parts), 0.92 (0.82–0.97) of the sets hold the true class, from "
+        "In cross-validation over families (5 parts), 0.92 (0.82–0.97) of the sets hold the true "
+        "class, from "
         "65 proteins of 28 families, each family counting once; they name 1.50 classes on "
         "average. 31 proteins of 65 get a single class, and of these 0.90 are of it. 4 proteins "
         "fit no class. A threshold of a class's own takes 9 families; Collar has fewer, and has a "
         "pooled threshold, from its families, with those of Portal. The promise is for these "
-        "families together, not for each class: held out, the sets of 5 proteins of this class "
+        "families together, not for each class: in cross-validation, the sets of 5 proteins of "
+        "this class "
         "hold the true class 1.00 (0.40–1.00). The column set_pooled names such classes where "
         "they are in a set. Too few families are known of HTJ (9 are needed): it stands in every "
         "set."
@@ -172,4 +174,4 @@ def test_the_page_says_that_sets_over_all_depend_on_the_mix(small: Findings) -> 
     assert (
         "of all proteins 90 % have their class in their set, of some classes fewer" in first.text
     )
-    assert "for another mix there is a column of its own" in first.text
+    assert "for others there is a column of its own" in first.text
