@@ -85,7 +85,8 @@ def test_a_figure_asked_for_that_cannot_be_made_is_refused(
     assert run_command_line(["figures", "--findings", str(findings), *words]) == 2
     assert capsys.readouterr().err.endswith(
         f"{findings}: figure 13 needs scores of the predicted classes, and a class with 10 "
-        "predictions, right and wrong, which is not there. Leave 13 out of --only.\nFix this and run the command again.\n"
+        "predictions, right and wrong, which is not there. Leave 13 out of --only.\n"
+        "Fix this and run the command again.\n"
     )
     assert not out.exists()
 
