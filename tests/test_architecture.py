@@ -30,7 +30,6 @@ SOURCES = [
     path
     for folder in ("workflow", "benchmarks", "verification", "examples")
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if path != ROOT / "examples" / "notebooks" / "run.py"  # runs notebooks of this repository
 ]
 RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
 REGISTRIES: dict[str, tuple[str, tuple[Any, ...]]] = {
