@@ -381,7 +381,7 @@ def _last_decimals(array: NDArray[Any], decimals: int) -> NDArray[np.float64]:
 
 
 def _decimals_of(array: NDArray[np.float32]) -> int | None:
-    """Return by how few decimals every number is told bit for bit, if any."""
+    """Return by how few decimals every number comes back bit for bit, if any."""
     if not (np.abs(array) < MOST_DECIMAL).all() or (np.signbit(array) & (array == 0)).any():
         return None
     for decimals in range(MOST_DECIMALS + 1):
