@@ -267,7 +267,9 @@ def test_damaged_trees_are_refused(name: str, change: Callable[[Any], Any], mess
     ("changes", "message"),
     [
         ({"child": lambda child: child * 0 + 99}, "child leads out"),
-        ({"child": np.zeros_like}, "child leads out of its .* nodes, or back"),
+        ({"child": np.zeros_like}, "child leads out of its .* nodes in all, or back"),
+        ({"child": lambda child: np.append(len(child) // 2 + 1, child[1:])}, "out of its tree"),
+        ({"root": lambda root: root[::-1]}, "roots are not those of one tree after the other"),
         ({"root": lambda root: root + 99}, "root leads out"),
         ({"feature": lambda feature: feature + 3}, "looks at a feature that there is not"),
         ({"value": lambda value: value[:-1]}, "do not all have a feature"),
@@ -279,6 +281,7 @@ def test_trees_that_lead_nowhere_are_refused(changes: dict[str, Any], message: s
     features = np.arange(40.0)[:, None]
     grown = boost(features, features[:, 0] > 20, np.ones(40), FEW)
     grown.refuse_damage()
+    assert len(grown.root) == 2
     parts = {name: change(getattr(grown, name)) for name, change in changes.items()}
     with pytest.raises(ValueError, match=message):
         replace(grown, **parts).refuse_damage()

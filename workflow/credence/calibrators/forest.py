@@ -58,6 +58,11 @@ class Forest:
                 answer[first : first + ROWS_AT_ONCE] += self.value[leaf]
         return answer
 
+    @property
+    def tree_sizes(self) -> Integers:
+        """Number of nodes of each tree; they stand one after the other."""
+        return np.diff(self.root, append=len(self.value))
+
     @cached_property
     def compiled_trees(self) -> list[Any]:
         """The trees as scikit-learn has them, which walks them to the same leaves."""
@@ -65,7 +70,7 @@ class Forest:
 
         n_nodes = len(self.value)
         is_leaf = self.child == np.arange(n_nodes)
-        before = np.repeat(self.root, np.diff(self.root, append=n_nodes))
+        before = np.repeat(self.root, self.tree_sizes)
         nodes = np.zeros(n_nodes, NODE_DTYPE)
         nodes["left_child"] = np.where(is_leaf, TREE_LEAF, self.child - before)
         nodes["right_child"] = np.where(is_leaf, TREE_LEAF, self.child + 1 - before)
@@ -111,10 +116,13 @@ class Forest:
             raise ValueError("its nodes do not all have a feature, a threshold, a child, a value")
         if not ((self.root >= 0) & (self.root < n_nodes)).all():
             raise ValueError(f"root leads out of its {n_nodes} nodes")
+        if n_nodes and not (self.root[:1].tolist() == [0] and (np.diff(self.root) > 0).all()):
+            raise ValueError("roots are not those of one tree after the other")
         is_leaf = self.child == np.arange(n_nodes)
-        # A branch leads on, so that no walk can go in circles.
-        if not (is_leaf | ((self.child > np.arange(n_nodes)) & (self.child < n_nodes - 1))).all():
-            raise ValueError(f"child leads out of its {n_nodes} nodes, or back")
+        # A branch leads on, so that no walk can go in circles, and stays in its tree.
+        last = np.repeat(self.root + self.tree_sizes, self.tree_sizes) - 1
+        if not (is_leaf | ((self.child > np.arange(n_nodes)) & (self.child < last))).all():
+            raise ValueError(f"child leads out of its tree, of {n_nodes} nodes in all, or back")
         if not (np.isinf(self.threshold) == is_leaf).all():
             raise ValueError("a threshold is missing, or is in a leaf")
         if ((self.feature < 0) | (self.feature >= len(self.typical))).any():
