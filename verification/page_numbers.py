@@ -147,7 +147,7 @@ def first_screen(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
     (screen,) = blocks_of(page.section("first"), "FirstScreen")
     groups = read(sorted((page.folder / "releases").glob("*/groups.tsv"))[-1])
     known = groups[groups["role"] == "calibration"]
-    about = rf"learnt from ({NUMBER}) proteins?"
+    about = rf"[Ll]earnt from ({NUMBER}) proteins?"
     page.sentence("first: known proteins", screen["about"], about, len(known))
     families = rf"in ({NUMBER}) famil"
     n_families = known["cluster"].nunique()
@@ -304,7 +304,7 @@ def thresholds_(page: Page) -> None:
                 ].iterrows()
             )
             where = f"thresholds, {class_name} {title}"
-            page.state(f"{where}: kept", found.group(2), 100.0 * of_class[f"{way}kept"])
+            page.state(f"{where}: accepted", found.group(2), 100.0 * of_class[f"{way}accepted"])
             if found.group(1) != "any":  # Rounded up, so that it holds there too
                 stated, exact = as_number(found.group(1)), of_class[f"{way}threshold"]
                 page.claim(
@@ -402,12 +402,12 @@ def classes(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
 
 def truth(page: Page, tables: Mapping[str, pd.DataFrame], labels: Path) -> None:
     """Compare what is said of known truth."""
-    (screen,) = blocks_of(page.section("first"), "FirstScreen")
+    text = "\n".join(strings_of(page.report))
     known = pd.read_csv(labels, sep=None, engine="python", dtype=str).set_index("id")["true_class"]
     for name, table in tables.items():
         is_right = table["predicted_class"] == table["id"].map(known)
         pattern = rf"classes of {re.escape(name)} are known: ({NUMBER}) of"
-        page.sentence(f"truth, {name}", screen["truth"], pattern, int(is_right.sum()))
+        page.sentence(f"truth, {name}", text, pattern, int(is_right.sum()))
         stated = page.table("lists", f"{name}: each class by itself")
         if stated is not None and "truly right" in stated:
             for _, row in stated.iterrows():
