@@ -151,7 +151,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = text[: text.index("\ndemo:")] + "\ndemo:\n"
     text += "".join(f"  {name}: {getattr(SMALL, name)}\n" for name in SIZES)
     for old, new in {
-        "[class_only, histogram, cumulative, tswa, kernel, auto]": "[class_only]",
+        "[uncalibrated, class_only, histogram, cumulative, tswa, kernel, auto]": "[class_only]",
         "resamples: 200": "resamples: 20",
         "evaluation:  # how methods are judged\n  folds: 5": "evaluation:\n  folds: 2",
     }.items():

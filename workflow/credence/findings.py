@@ -846,6 +846,7 @@ class Provenance:
     looked: Annotated[Look | None, Stored(is_left_out=True)] = (
         None  # None: nobody, as far as known
     )
+    documentation: Annotated[str | None, Stored(is_left_out=True)] = None  # Its address
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,6 +50,7 @@ rule report:
         ),
         record=f"{REPORTS}/report.json",
         multiqc=f"{REPORTS}/credence_mqc.json",
+        publication=f"{REPORTS}/publication.md",
         metrics=report(
             f"{REPORTS}/metrics.tsv",
             caption="../report/metrics.rst",

@@ -190,7 +190,9 @@ class Configuration:
         """What the page says of the run, as JSON for a command; not how work is divided."""
         values = {name: value for name, value in self.values.items() if name != "scatter"}
         facts = {"run": self.run, "title": values["title"] or self.run}
-        facts |= {name: values[name] for name in ("simulated", "verdict", "looked")}
+        facts |= {
+            name: values[name] for name in ("simulated", "verdict", "looked", "documentation")
+        }
         return as_json(facts | {"settings": dict(flat_settings(values))})
 
 

@@ -193,14 +193,6 @@ class Widget(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Passage(Block):
-    """A text to be copied as it stands."""
-
-    name: str  # Unique on the page; letters, digits and hyphens
-    lines: tuple[str, ...]  # Its paragraphs
-
-
-@dataclass(frozen=True, kw_only=True)
 class Panel(Block):
     """Blocks about one thing, which a reader can choose among many."""
 
@@ -284,7 +276,7 @@ class Section:
     blocks: tuple[Block, ...]  # What it is made of
     is_appendix: bool = False  # Whether it is folded, among the parts for experts
     is_summary: bool = False  # Whether it is printed unless all is opened
-    documentation: str = ""  # The page of the documentation that explains it
+    documentation: str = ""  # The name of the page of the documentation that explains it
 
 
 # A block, a text for a paragraph, a figure by itself, some of these, or nothing.

@@ -18,7 +18,9 @@ from credence.report.sections.all_sections import sections_of
 from credence.report.sections.measuring import all_notices
 from credence.report.sections.publish import (
     archive_files,
+    checklist,
     figures_digest,
+    journal_checks,
     methods_text,
     references,
 )
@@ -69,12 +71,16 @@ def _text(template: str, findings: Findings) -> str:
         version=json.dumps(findings.provenance.credence_version),
         methods=methods_text(findings),
         references=references(findings),
+        checklist=checklist(findings),
+        asked=journal_checks(findings),
         files=archive_files(findings),
     )
 
 
-# Of an archive: its README, in Markdown; who made it, for the depositor to name; what to cite.
+# In Markdown: README of an archive, texts for a paper; who made it, for the depositor to name;
+# what to cite.
 readme = partial(_text, "README.md")
+publication = partial(_text, "publication.md")
 citation = partial(_text, "CITATION.cff")
 bibliography = partial(_text, "references.bib")
 

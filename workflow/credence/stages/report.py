@@ -22,8 +22,15 @@ from credence.problems import Problem, ProblemList, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
 from credence.report.html import render
-from credence.report.page_data import bibliography, citation, readme, render_index, report_record
-from credence.report.sections.publish import OF_QUERIES
+from credence.report.page_data import (
+    bibliography,
+    citation,
+    publication,
+    readme,
+    render_index,
+    report_record,
+)
+from credence.report.sections.publish import OF_QUERIES, PUBLICATION
 from credence.report.wording import slug
 from credence.sentences import warning_of
 from credence.settings import settings_from
@@ -99,6 +106,7 @@ def report_findings(given: ReportOptions) -> findings.Findings:
     writing.write_record(given.complete, shown)
     writing.write_json(page.parent / RECORD, report_record(shown))
     writing.write_json(page.parent / MULTIQC, multiqc(shown))
+    writing.write_text(page.parent / PUBLICATION, publication(shown))
     beside = _copied(given, page.parent)
     writing.write_text(page, render(shown))
     if given.archive is not None:
@@ -188,7 +196,7 @@ def _without_learnt(
 def _beside(options: ReportOptions) -> tuple[str, ...]:
     """Return the addresses of the run's files that lie below the page's folder."""
     home = Path(options.out).parent.resolve()
-    written = [home / RECORD]
+    written = [home / RECORD, home / PUBLICATION]
     if options.metrics is not None:
         written.append(home / "metrics.tsv")
     if options.calibration is not None:
@@ -264,6 +272,7 @@ class RunFacts:
     settings: Mapping[str, str] = field(default_factory=dict)
     verdict: Mapping[str, float] = field(default_factory=dict)  # Cut-offs of its checks
     looked: findings.Look | None = None
+    documentation: str | None = None  # Its address
 
 
 def _changed(
@@ -297,6 +306,7 @@ def _with_run(shown: findings.Findings, settings: Mapping[str, Any]) -> findings
         title=settings.get("title", stated.title) or "Calibrated confidence",
         is_simulated=settings.get("simulated", stated.is_simulated),
         looked=facts.looked or stated.looked,
+        documentation=facts.documentation or stated.documentation,
     )
     if "settings" in settings:
         rows = tuple(
@@ -341,6 +351,7 @@ def _publish_archive(
         "CITATION.cff": citation(shown),
         "references.bib": bibliography(shown),
         MULTIQC: page.parent / MULTIQC,
+        PUBLICATION: page.parent / PUBLICATION,
         **{name: page.parent / name for name in beside},
     }
     home = page.parent.resolve()

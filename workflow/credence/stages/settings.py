@@ -129,7 +129,7 @@ class CalibrationSettings(Resampled):
 
     method: str = setting("auto", "of the published confidences; see `credence show methods`")
     compare: tuple[str, ...] = setting(
-        ("class_only", "histogram", "kernel", "cumulative"),
+        ("uncalibrated", "class_only", "histogram", "kernel", "cumulative"),
         "side by side on the page",
         schema={"minItems": 1},
     )

@@ -163,16 +163,5 @@ for (const choice of document.querySelectorAll(".choice")) {
   choice.prepend(set);
 }
 
-// A text to paste, copied by a button.
-for (const passage of document.querySelectorAll(".passage")) {
-  const button = credence.element("button", { type: "button" }, "Copy this text");
-  button.addEventListener("click", async () => {
-    const lines = [...passage.querySelectorAll("p")].map((line) => line.textContent);
-    await navigator.clipboard.writeText(lines.join("\n\n"));
-    button.textContent = "Copied";
-  });
-  passage.before(credence.element("div", { class: "tools" }, button));
-}
-
 // Once the other scripts have run, the page is as its address says.
 addEventListener("DOMContentLoaded", credence.follow);

@@ -13,13 +13,7 @@ from credence.findings import DECISIONS, ClassCount, Findings, QuerySet
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.lists import percent, precision_figures, whole_of
-from credence.report.sections.lookup import (
-    MARKED,
-    Lookup,
-    class_anchors,
-    more_needed,
-    reliability_figure,
-)
+from credence.report.sections.lookup import Lookup, class_anchors, more_needed, reliability_figure
 from credence.report.sections.measuring import WIDEST_EVIDENCE, all_notices
 from credence.report.wording import (
     DASH,
@@ -214,7 +208,12 @@ def _basis(lookup: Lookup) -> str:
         text += f"; ▼: the same, guaranteed with {percent(thresholds.certainty)} certainty"
         if whose != calibrated:
             text += f" for the class proportions of {calibrated}"
-    return f"{text}. Choose a class to see its figures.{lookup.of_score_alone}"
+    level = f"{100 * lookup.findings.results.level:g}\u00a0%"
+    return (
+        f"{text}. Choose a class to see its figures (points on the diagonal are calibrated, grey "
+        f"is where they would lie by chance; bands are {level} intervals, dotted is beyond the "
+        f"calibrated scores; recall is of the right predictions).{lookup.of_score_alone}"
+    )
 
 
 def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Panel:
@@ -252,8 +251,7 @@ def _examples(lookup: Lookup, entry: ClassCount, query_set: QuerySet) -> page.Ta
         return None
     stated = with_interval
     return page.table(
-        f"Examples of {query_set.name}, {count(len(shown))} of {count(len(places))} predicted "
-        f"{entry.class_name}: accepted ones first, then those to check",
+        f"{count(len(shown))} of {count(len(places))} in {query_set.name}",
         shown,
         page.word("protein", lambda row: rows.ids[row]),
         page.number(
@@ -294,30 +292,23 @@ def sentence(lookup: Lookup, entry: ClassCount) -> str:
 
 
 def advice(lookup: Lookup, entry: ClassCount) -> str:
-    """Return from which score on to rely on it, and what would make it surer."""
+    """Return how many of a class are right whatever the score, and what would tell more."""
     results = lookup.findings.results
     parts = [
-        f"Of the calibration set, whatever the score, {count(entry.n_correct)} of "
-        f"{count(entry.n_predicted)} are right: "
+        f"Whatever the score, {count(entry.n_correct)} of {count(entry.n_predicted)} are right: "
         f"{with_interval(entry.share, entry.lower, entry.upper)}."
     ]
-    threshold, _ = lookup.marks(entry)
-    if threshold is not None:
-        parts.append(
-            f"At or above score {round_score(threshold, results.scale)}, at least {share(MARKED)} "
-            "of its predictions are right, as estimated."
-        )
     point = lookup.at(lookup.shown(entry.class_name), lookup.example_score(entry))
     if point is not None and not math.isnan(point.lower):
-        parts.append(
-            f"Near score {score(point.score, results.scale)} the evidence is that of about "
-            f"{plural(round(point.support), 'independent protein')}."
+        evidence = (
+            f"Near score {score(point.score, results.scale)} the evidence is of about "
+            f"{plural(round(point.support), 'independent protein')}"
         )
         if point.upper - point.lower > WIDER_THAN_KNOWN:
             more = more_needed(point.lower, point.upper, point.support, results.level)
             new = " of new families" if lookup.knows_relatives else ""
-            words = f"About {plural(more, 'more protein')}{new} with such a score would halve the"
-            parts.append(f"{words} interval.")
+            evidence += f"; {count(more)} more{new} would halve the interval"
+        parts.append(f"{evidence}.")
     return " ".join(parts)
 
 
@@ -332,7 +323,7 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Fig
     elif math.isnan(curve.lower[0]):
         words = " No interval was fitted."
     else:
-        words = f" Band: {100 * findings.results.level:g} % interval."
+        words = ""
     if lookup.corrected is not None:
         words += " For the class proportions of the calibration set."
     rising = ", ".join(
@@ -344,8 +335,7 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Fig
     )
     return page.Figure(
         name=f"confidence-{name}",
-        caption=f"Confidence over the score, n = {count(entry.n_predicted)}.{words} Dotted: "
-        "beyond the calibrated scores.",
+        caption=f"Confidence over the score, n = {count(entry.n_predicted)}.{words}",
         alternative=f"Confidence of {entry.class_name} over the score: "
         f"{rising or 'see the table'}.",
         plot=plot,

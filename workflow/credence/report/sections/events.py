@@ -6,8 +6,8 @@ from functools import partial
 from credence.findings import Difference, EventFinding, EventsFinding, Findings, MetricValue
 from credence.problems import plural
 from credence.report import blocks as page
-from credence.report.plots import ReliabilityPlot, comparison, interval_of
-from credence.report.wording import DASH, as_sentence, count, loss, share, shortened
+from credence.report.plots import ReliabilityPlot
+from credence.report.wording import DASH, as_sentence, count, loss, share, three_decimals
 
 PUBLISHED = "published"
 PREDICTED_EVENT = "predicted_class"
@@ -55,10 +55,9 @@ def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
 
 
 WHAT_IT_SAYS = (
-    "Of proteins with this probability that share came true, as the curves show; a single "
-    "probability has no interval. The curves hold for the calibration set's class proportions, as "
-    "does uncorrected_event_…. Where a sample's class proportions were estimated, event_… is "
-    "corrected for them as if they were known: it is too certain where they are rough."
+    "The curves hold for the calibration set's class proportions. Where those of a sample were "
+    "estimated, event_… is corrected for them as if they were known: it is too certain where they "
+    "are rough."
 )
 
 
@@ -88,11 +87,8 @@ def section(findings: Findings) -> page.Section | None:
         page.number("held-out NLL", partial(_metric, metric="nll")),
         page.number("calibration", partial(_plain, metric="calibration")),
         page.number("sharpness", partial(_plain, metric="sharpness")),
+        page.word("NLL of other forecasters", partial(_others, events)),
         *((page.word("note", "note"),) if has_notes else ()),
-        anchors=tuple(
-            "" if event.note or not event.reliability else f"event-{name}"
-            for event, name in page.with_slugs(events.events)
-        ),
         explained={
             "came true": "Share of the calibration proteins",
             "held-out NLL": "Less is better",
@@ -108,41 +104,21 @@ def section(findings: Findings) -> page.Section | None:
         "A class may be in doubt where its group is not. The table of confidences has the "
         f"{columns} {names}."
     )
-    text = (
-        "A group is never less probable than a class in it: forecasts made one by one are moved "
-        "to the nearest that keep to that. "
-    )
+    text = "A group is never less probable than a class in it. "
     if events.agrees:
-        text += "The predicted class keeps its confidence, and the others are moved around it. "
-    n = sum(event.n for event in events.events)
-    agreement = text + (
-        f"Of {count(n)} forecasts in cross-validation over {units(*events.events)}, "
-        f"{count(events.n_moved)} moved by more than 0.001; their mean NLL was "
-        f"{events.nll_before:.4f} before and is {events.nll_after:.4f} after."
-    )
-    together = None
-    if (pooled := events.pooled) is not None:
-        together = (
-            "Judge events one by one: put together, errors of one can hide those of another. The "
-            f"calibration error is {pooled.pooled:.5f} with all events in the same bins and "
-            f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
-        )
-    single = (
-        _forecasts(events, event, name)
+        text += "The predicted class keeps its confidence. "
+    figures = tuple(
+        _reliability(event, name)
         for event, name in page.with_slugs(events.events)
         if event.reliability and not event.note
     )
-    features = page.table(
-        "Features, and why some were not used.",
-        events.features,
-        page.word("feature", "name"),
-        page.word("group", "group"),
-        page.word("what it is", "summary"),
-        page.word("used", lambda entry: entry.missing or "yes"),
+    blocks = page.flat(
+        page.lead(lead),
+        overview,
+        f"{text}{WHAT_IT_SAYS}",
+        predicted_words(events),
+        figures and page.FigureRow(figures=figures),
     )
-    seen = page.Folded(summary="What forecasts look at", blocks=(features,))
-    words = (agreement, predicted_words(events), WHAT_IT_SAYS, together)
-    blocks = page.flat(page.lead(lead), overview, words, single, seen)
     return page.Section(
         name="events", title="How probable are two classes, or a group?", blocks=blocks
     )
@@ -164,15 +140,24 @@ def _plain(event: EventFinding, method: str = PUBLISHED, *, metric: str) -> str:
     return DASH if row is None else loss(row.value, math.nan, math.nan, LOSS_DIGITS)
 
 
-def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
+def _others(events: EventsFinding, event: EventFinding) -> str:
+    """Return what the forecasters that were compared reached, each by its name."""
+    rows = ((method, _found(event, method, "nll")) for method in events.compared)
+    return ", ".join(
+        f"{FORECASTER_NAMES.get(method, method)} {three_decimals(row.value)}"
+        for method, row in rows
+        if row is not None and method != events.forecaster
+    )
+
+
+def _reliability(event: EventFinding, name: str) -> page.Figure:
     reliability = event.reliability[0]
     filled = sum(1 for n in reliability.bins.n if n > 0)
     has_band = not all(map(math.isnan, (*reliability.band_lower, *reliability.band_upper)))
-    diagram = page.Figure(
+    return page.Figure(
         name=f"event-{name}-reliability",
-        caption=f"{event.name}: share for which it came true over the probability stated, in "
-        f"cross-validation over {units(event)}, with intervals over them; below, how many have "
-        f"which probability (n = {count(event.n)}). On the diagonal probabilities are calibrated.",
+        caption=f"{event.name}: share for which it came true over the probability stated; below, "
+        f"how many have which probability (n = {count(event.n)}).",
         alternative=f"Held-out shares over the probability of {event.name}, in "
         f"{plural(filled, 'filled bin')}.",
         plot=ReliabilityPlot(
@@ -185,47 +170,3 @@ def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Fo
             upright="share that came true",
         ),
     )
-    figures = [diagram]
-    if event.learning:
-        rows = [
-            (point.n_learnt, next(row for row in point.metrics if row.metric == "nll"))
-            for point in event.learning
-        ]
-        first, last = rows[0], rows[-1]
-        learning = page.Figure(
-            name=f"event-{name}-learning",
-            caption=f"{event.name}: held-out NLL of forecasts that learn from part of the "
-            f"{units(event)}, with intervals over them. Where it still falls at the end, more "
-            "proteins would help.",
-            alternative=f"Held-out NLL of {event.name} from {first[1].value:.3f} with "
-            f"{count(first[0])} proteins to {last[1].value:.3f} with {count(last[0])}.",
-            plot=comparison(
-                "held-out NLL",
-                (f"{plural(n, 'protein')} learnt" for n, _ in rows),
-                [("forecast", [interval_of(row) for _, row in rows])],
-            ),
-        )
-        figures.append(learning)
-    tuned = {entry.forecaster: f"{entry.setting} {entry.value:g}" for entry in event.tuned}
-    differences = {row.method: with_sign(row) for row in event.differences if row.metric == "nll"}
-    compared = page.table(
-        f"Forecasters of {shortened(event.name)}, tuned and judged in cross-validation "
-        f"over {units(event)} ({plural(events.n_folds, 'part')}, n = {count(event.n)}). The "
-        f"tables carry {FORECASTER_NAMES.get(events.forecaster, events.forecaster)}, moved to "
-        "agree with the rest.",
-        (PUBLISHED, *events.compared),
-        page.word("forecast", lambda method: FORECASTER_NAMES.get(method, method)),
-        page.word("tuned to", lambda method: tuned.get(method, DASH)),
-        page.number("held-out NLL", partial(_metric, event)),
-        page.number("NLL against the tables", lambda method: differences.get(method, DASH)),
-        page.number("Brier score", partial(_plain, event, metric="brier")),
-        page.number("calibration", partial(_plain, event, metric="calibration")),
-        page.number("sharpness", partial(_plain, event, metric="sharpness")),
-        explained={"NLL against the tables": "Paired difference; below 0 it is better"},
-    )
-    so = f"so it was for {plural(event.n_true, 'protein')} of {count(event.n)}."
-    blocks = page.flat(
-        f"{as_sentence(event.words)}: {so}", page.FigureRow(figures=tuple(figures)), compared
-    )
-    summary = f"Event {event.name}: forecasters"
-    return page.Folded(summary=summary, blocks=blocks, anchor=f"event-{name}")

@@ -10,7 +10,7 @@ from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import DASH, count, in_words, round_score, shown
+from credence.report.wording import DASH, count, in_words
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
 ON_SCORE = "score"
@@ -23,7 +23,7 @@ def section(findings: Findings) -> page.Section | None:
         blocks += _of_query_set(lists, name, Lookup(findings))
         blocks += [_genomes(genomes) for genomes in findings.genomes if genomes.name == lists.name]
     if findings.thresholds is not None and findings.thresholds.rows:
-        blocks += _of_classes(findings.thresholds, findings)
+        blocks.append(_thresholds(findings.thresholds, findings))
     return (
         page.Section(name="lists", title="Lists and thresholds", blocks=tuple(blocks))
         if blocks
@@ -82,23 +82,19 @@ def _of_query_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block
             (entry for entry in together if entry.n), key=lambda entry: entry.n, default=None
         )
         text = (
-            f"No list holds a confidence below {lists.least_confidence:g}. "
-            "The error is that of a whole list, not of a protein in it"
+            f"No list holds a confidence below {lists.least_confidence:g}. The FDR is that of the "
+            f"whole list, from cross-validation over {lookup.families}"
         )
         if longest is not None:
             text += (
-                f": the longest list holds every prediction with a confidence of "
-                f"{longest.confidence:g} or more, and of those just above that about "
-                f"{percent(1.0 - longest.confidence)} are wrong"
+                f": of predictions just above the lowest confidence of the longest list "
+                f"({longest.confidence:g}) about {percent(1.0 - longest.confidence)} are wrong"
             )
-        text += (
-            f". The numbers come from cross-validation over {lookup.families}, not from adding up "
-            "confidences, and hold for proteins like those of the calibration set."
-        )
+        text += "."
         if lists.is_adjusted:
             text += (
-                " The confidences are corrected for this set's class proportions; bounds and "
-                "intervals include their uncertainty. It is assumed that nothing else differs."
+                " Bounds and intervals include how uncertain the class proportions of this set "
+                "are; it is assumed that nothing else differs from calibration."
             )
         if not lookup.knows_relatives:
             text += (
@@ -108,13 +104,9 @@ def _of_query_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block
         remarks = [
             remark for entry in together if entry.n for remark in _remarks(lists, entry, lookup)
         ]
-        background = lists.together(is_background=True)
         blocks += page.flat(
             page.lead(lead), text, " ".join(remarks), _table(lists, together, lookup)
         )
-        if background:
-            title = f"{lists.name}: background predictions"
-            blocks.append(page.Folded(summary=title, blocks=(_table(lists, background, lookup),)))
     if lists.curve.confidence:
         ends = [entry for entry in together if entry.n]
         ways = {True: "upper bound", False: "estimate"}
@@ -141,18 +133,11 @@ def _of_query_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block
             for advice in sorted(lists.verify, key=lambda advice: -advice.n)
         ]
         verify = (
-            f"What to verify next, if you can verify {plural(lists.n_verify, 'protein')}; how "
-            f"many of each predicted class: {', '.join(parts)}. In brackets, how well the "
-            "precision at a confidence is known: the half width of a 95 % interval, averaged over "
-            "the predictions of the class, before → after. credence plan names the proteins, and "
-            "writes a table to fill in."
+            f"If you can verify {plural(lists.n_verify, 'protein')} (credence plan names them): "
+            f"{', '.join(parts)}. In brackets, how well the precision at a confidence is then "
+            "known: the half width of a 95 % interval, before → after."
         )
         blocks += page.flat(verify)
-    by_class = _by_class(lists, lookup.findings)
-    if by_class.rows:
-        blocks.append(
-            page.Folded(summary=f"{lists.name}: each class by itself", blocks=(by_class,))
-        )
     return blocks
 
 
@@ -164,11 +149,9 @@ def _lead(lists: UseLists, usable: str) -> str:
         "insufficient, or a note speaks against them."
     )
     if lists.background:
-        how = ", by the usual names of such classes" if lists.is_background_found else ""
         text += (
             f" Calls are predictions of any class but {lists.background_in_words}, the "
-            f"background{how}; background predictions have lists of their own "
-            "(list_background_….tsv). lists.background in the configuration names others."
+            "background, whose predictions have lists of their own (list_background_….tsv)."
         )
     return text
 
@@ -245,49 +228,6 @@ def _remarks(lists: UseLists, entry: ProteinList, lookup: Lookup) -> Iterator[st
         )
 
 
-def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:
-    every = [whole for whole in lists.every if whole.class_name is not None]
-    right = {
-        entry.class_name: entry.n_right
-        for query_set in findings.queries
-        for entry in query_set.classes
-        if query_set.name == lists.name
-    }
-    allowed = sorted({entry.error for entry in lists.lists})
-    by_estimate = {
-        (entry.class_name, entry.error): entry for entry in lists.lists if not entry.is_certain
-    }
-
-    def listed(whole: ProteinList, at: int) -> str:
-        entry = by_estimate.get((whole.class_name, allowed[at]))
-        if entry is None or entry.n == 0:
-            return DASH
-        low, high = _round(entry.right_lower), _round(entry.right_upper)
-        return f"{count(entry.n)} (from {entry.confidence:g}; right {low}–{high})"
-
-    caption = f"{lists.name}: each class by itself."
-    if allowed:
-        caption += (
-            " Lists of several classes put together may hold more wrong ones than each: for one "
-            "list, take the one of all classes. A list: how many predictions, from which "
-            f"confidence on; {DASH} where every list has more wrong ones."
-        )
-    return page.table(
-        caption,
-        every,
-        page.word("predicted class", "class_name"),
-        page.number("predictions", "n"),
-        page.number("of these right", expected_right),
-        *page.known(
-            every, page.number("truly right", lambda whole: shown(right.get(whole.class_name)))
-        ),
-        *page.numbers((f"list with {percent(error)} wrong" for error in allowed), listed),
-        explained={
-            "of these right": f"Of all predictions, with a {percent(lists.level)} interval"
-        },
-    )
-
-
 def _curve_plot(
     curve: ErrorCurve, certainty: float, points: tuple[tuple[str, float, float], ...]
 ) -> LinesPlot:
@@ -311,8 +251,7 @@ def precision_figures(
     return tuple(
         page.Figure(
             name=f"precision-{name}",
-            caption="Precision and recall against the threshold on the confidence, held-out. "
-            "Recall: of the right predictions of the class, how many are accepted.",
+            caption="Precision and recall against the threshold, held-out.",
             alternative=f"Precision and recall of {class_name} against the threshold.",
             plot=LinesPlot(
                 axis="threshold on the confidence",
@@ -337,56 +276,23 @@ def precision_and_recall(curve: ErrorCurve) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(part.tolist()) for part in (precision, bound, recall))
 
 
-def _of_classes(thresholds: AllThresholds, findings: Findings) -> list[page.Block]:
-    lookup = Lookup(findings)
-    rows = [row for row in thresholds.rows if row.on == ON_SCORE] or list(thresholds.rows)
-    on = "score" if rows[0].on == ON_SCORE else "confidence"
-    wanted = sorted({row.precision for row in rows})
-    names = list(dict.fromkeys(row.class_name for row in rows))
-    by_name = {(row.class_name, row.precision): row for row in rows}
-    scale = findings.results.scale if on == ON_SCORE else 1.0
-    each = "family" if lookup.knows_relatives else "protein"
+def _thresholds(thresholds: AllThresholds, findings: Findings) -> page.Paragraph:
+    """Return what the file of thresholds holds, and for whom they are guaranteed."""
     guaranteed = (
         "guaranteed for proteins of new families, each family counting once"
-        if lookup.knows_relatives
+        if Lookup(findings).knows_relatives
         else "guaranteed if no two calibration proteins are related, which was not examined"
     )
-    text = (
-        f"From which {on} on is a class right as often as you want? As estimated, and "
-        f"{guaranteed}: of calibration sets like this one, "
-        f"at most {percent(1.0 - thresholds.certainty)} give a threshold that lets through more "
-        "wrong ones. Of one class by itself, at calibration's class proportions; for others use "
-        "the lists."
+    precisions = sorted({row.precision for row in thresholds.rows})
+    return page.Paragraph(
+        text=f"thresholds.tsv has the least score of each class from which on "
+        f"{', '.join(percent(precision) for precision in precisions)} of its predictions are "
+        f"right: as estimated, and {guaranteed} (at most {percent(1.0 - thresholds.certainty)} of "
+        "calibration sets give a threshold that lets through more wrong ones). They hold at "
+        "calibration's class proportions; for others use the lists.",
+        links=tuple(
+            page.Link(text=name, target=name)
+            for name in ("thresholds.tsv",)
+            if name in findings.files
+        ),
     )
-
-    def cell(name: str | None, place: int) -> str:
-        row = by_name.get((name, wanted[place // 2]))
-        if row is None or (row.n == 0 and place % 2 == 0):
-            return DASH if row is None else "never predicted"
-        if place % 2 == 0:
-            return _end(row.threshold, row.kept, scale)
-        missing = plural(row.n_more, f"more {each}", f"more {lookup.families}")
-        return missing if math.isnan(row.sure) else _end(row.sure, row.sure_kept, scale)
-
-    titles = (
-        f"{percent(precision)} {way}" for precision in wanted for way in ("right", "guaranteed")
-    )
-    table = page.table(
-        f"The least {on}, and the share of the predictions kept; or how many more would do if "
-        "they were all right.",
-        names,
-        page.word("predicted class", lambda name: name or "all classes"),
-        *page.numbers(titles, cell),
-    )
-    return [
-        page.Heading(text=f"From which {on} on", anchor="lists-thresholds"),
-        page.Paragraph(text=text),
-        page.Folded(summary="Thresholds of each class", blocks=(table,)),
-    ]
-
-
-def _end(value: float, kept: float, scale: float) -> str:
-    if math.isnan(value):
-        return DASH
-    end = round_score(value, scale) if kept < 1.0 else "any"
-    return f"{end} ({percent(kept)})"

@@ -281,11 +281,9 @@ def reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Fig
     bins = reliability.bins
     filled = np.flatnonzero(bins.n)
     n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in filled)
-    chance = " Grey: where points would lie by chance." if reliability.band_lower else ""
     return page.Figure(
         name=f"reliability-{name}",
-        caption=f"Reliability diagram, held-out, n = {count(sum(bins.n))}. Points on the diagonal "
-        f"are calibrated.{chance}",
+        caption=f"Reliability diagram, held-out, n = {count(sum(bins.n))}.",
         alternative=f"Reliability of {entry.class_name}: of {plural(len(filled), 'bin')} of "
         f"confidence, in {n_off} the mean confidence lies outside the interval of the precision.",
         plot=reliability_plot(("held-out",), (reliability,)),

@@ -29,22 +29,6 @@ from credence.report.wording import (
     two_decimals,
 )
 
-ERRORS = {
-    "ece": "ECE",
-    "ece_top_label_weighted": "top-label ECE",
-    "ece_smooth": "smooth ECE",
-    "ece_kernel": "kernel error",
-    "ece_debiased": "debiased",
-    "ece2": "ECE2",
-    "ece_count": "ECE, equal counts",
-    "ece2_count": "ECE2, equal counts",
-    "ece_top_label": "top-label ECE, mean of classes",
-    "mce": "MCE",
-    "area": "area",
-    "sce": "SCE",
-    "ace": "ACE",
-    "tace": "TACE",
-}
 TESTS = {
     "kolmogorov_smirnov": "Kolmogorov–Smirnov",
     "kuiper": "Kuiper",
@@ -177,6 +161,11 @@ def _numbers(lookup: Lookup) -> page.TableBlock:
         page.number("NLL", lambda name: lookup.loss(name, None)),
         page.number("ECE, debiased", lambda name: floor_words(lookup, name, None, "ece_debiased")),
         page.number("proteins", lambda name: _n_judged(lookup, name)),
+        explained={
+            "NLL": "Negative log-likelihood: how surprised the confidence was by what turned out",
+            "ECE, debiased": "Expected calibration error: how far confidences lie from the "
+            "precision, on average over bins, less what chance adds",
+        },
     )
 
 
@@ -232,7 +221,7 @@ def _gaps_figure(lookup: Lookup) -> page.Figure | None:
 
 
 def errors_and_tests(findings: Findings) -> page.Section | None:
-    """Return the tests with their power, and the calibration errors of every method."""
+    """Return how far classes are off, and the tests with their power."""
     lookup = Lookup(findings)
     blocks = page.flat(_gaps_figure(lookup))
     if findings.results.tests:
@@ -244,23 +233,7 @@ def errors_and_tests(findings: Findings) -> page.Section | None:
         )
         blocks += page.flat(note, _tests(lookup))
     if findings.results.floors:
-        alike = " and were known relatives right or wrong together (the truth lies between)"
-        note = (
-            "In brackets what a perfect method would score by chance on as many independent "
-            f"proteins{alike if lookup.knows_relatives else ''}. Differences below that noise "
-            "floor do not rank methods: choose by NLL or Brier score."
-        )
-        errors = page.table(
-            "Calibration errors over all classes, held-out. In brackets: by chance alone. SCE, "
-            "ACE and TACE only for methods that give a probability for every class.",
-            lookup.findings.methods,
-            page.word("method", "name"),
-            *page.numbers(
-                ERRORS.values(),
-                lambda method, at: floor_words(lookup, method.name, None, list(ERRORS)[at]),
-            ),
-        )
-        blocks += page.flat(note, errors)
+        blocks += page.flat("metrics.tsv has every calibration error of every method and class.")
     title = "Tests and calibration errors"
     return page.Section(name="tests", title=title, blocks=blocks) if blocks else None
 
@@ -349,12 +322,13 @@ def _tests(lookup: Lookup) -> page.TableBlock:
         if test is None:
             return DASH
         p = test.p_value if row.class_name is None else test.p_adjusted
-        return words_of_test(p, test.power)
+        return DASH if math.isnan(p) else f"{p_words(p)} ({share(test.power)})"
 
     asked = (findings.chosen, MAIN_TEST)
     return page.table(
         f"Are the confidences of {findings.chosen} off in cross-validation? By random signs over "
-        f"{lookup.families}; p corrected for the number of classes (Holm).",
+        f"{lookup.families}: p, corrected for the number of classes (Holm), and in brackets the "
+        "power.",
         [row for row in findings.results.tests if (row.method, row.test) == asked],
         page.word("predicted class", lambda row: row.class_name or "all classes"),
         page.number("proteins", "n"),

@@ -76,11 +76,9 @@ def _comparison(lookup: Lookup) -> page.Figure | None:
         return None
     return page.Figure(
         name="methods-nll",
-        caption="Held-out negative log-likelihood of every method, over all classes and per "
-        "predicted "
-        f"class; less is better. Lines: {100 * findings.results.level:g} % intervals over "
-        f"{lookup.families}. Compare methods by the differences in the table, not by whether "
-        "their lines overlap: they are judged on the same proteins.",
+        caption="Held-out negative log-likelihood of every method; less is better. Lines: "
+        f"{100 * findings.results.level:g} % intervals over {lookup.families}. Compare methods by "
+        "the differences in the table, not by whether their lines overlap.",
         alternative="Held-out negative log-likelihood per class and method; the table gives "
         "those of all classes, metrics.tsv each.",
         plot=comparison("held-out NLL per protein", (OVER_ALL, *classes), series),
@@ -127,7 +125,7 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
 
     return page.table(
         "Methods over all classes. Held-out numbers are of proteins that the fit did not see; "
-        "in-sample numbers flatter. Differences are of held-out NLL, pair by pair.",
+        "in-sample numbers flatter.",
         lookup.findings.methods,
         page.word("method", "name"),
         metric("held_out", "nll"),
@@ -152,10 +150,9 @@ def stacks(findings: Findings) -> page.Section | None:
         families = f" in {plural(entry.n_clusters, 'family', 'families')}" if knows else ""
         blocks += page.flat(
             f"{entry.method} is a weighted mean of methods: the weights are those under which "
-            "what came true in parts left out in turn is likeliest, pulled a little towards "
-            f"even ones, and in each class towards those of all. {plural(entry.n, 'protein')}"
-            f"{families} judged; its own NLL there, {three_decimals(entry.held_out_nll)}, is "
-            "a little too good.",
+            "what came true in parts left out in turn is likeliest, pulled in each class towards "
+            f"those of all. {plural(entry.n, 'protein')}{families} judged; its own NLL there, "
+            f"{three_decimals(entry.held_out_nll)}, is a little too good.",
             page.table(
                 f"Members of {entry.method}; weights by class are in report.json.",
                 entry.members,
@@ -175,10 +172,8 @@ def stacks(findings: Findings) -> page.Section | None:
         if seen and weighty != set(dict(seen)):
             stated = ", ".join(f"{name} {weight:.2f}" for name, weight in seen)
             blocks += page.flat(
-                "Curves over the score and look-ups by class and score are those of a second "
-                f"mean, of the members that see nothing else: {stated}. A published "
-                "confidence also rests on the scores of the other classes, so it lies around "
-                "the curve, not on it."
+                "Curves over the score are those of a second mean, of the members that see "
+                f"nothing but class and score: {stated}. Published confidences lie around them."
             )
         if entry.skipped:
             reasons = "; ".join(f"{skipped.method}: {skipped.reason}" for skipped in entry.skipped)

@@ -10,10 +10,6 @@ from credence.report.wording import count, share, three_decimals
 
 MOST_MISTAKES = 3  # mistakes named in the sentence
 MOST_NUMBERED = 36  # classes whose numbers can be read in the cells
-NOT_ASKED = (
-    "Labels were taken as they are. evaluation: {doubtful_labels: true} in the configuration "
-    "lists those that scores and relatives contradict."
-)
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -69,10 +65,10 @@ def _most_often(findings: Findings) -> str:
 
 
 def doubtful_labels(findings: Findings) -> page.Section | None:
-    """Return the most doubtful labels, or how to look for them."""
+    """Return the most doubtful labels; None where a run did not look for them."""
     labels, title = findings.labels, "Doubtful labels"
     if labels is None:
-        return page.Section(name="labels", title=title, blocks=page.flat(NOT_ASKED))
+        return None
     lead = f"Of {plural(labels.n, 'calibration label')}, {count(labels.n_listed)} are doubtful."
     text = " ".join(
         (*labels.sentences, "No label was changed; look at each before you change one.")

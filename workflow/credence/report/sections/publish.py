@@ -1,8 +1,7 @@
-"""What a publication needs: a methods text, references, a checklist, an archive."""
+"""What a publication needs: a methods text, references, checklists, an archive."""
 
 import math
 from collections.abc import Callable
-from operator import itemgetter
 
 from credence.findings import Findings
 from credence.problems import plural
@@ -16,6 +15,7 @@ from credence.report.sections.queries import COMPARED_BY
 from credence.report.sections.splits import relatives_in_words
 from credence.report.wording import count, share, with_interval
 
+PUBLICATION = "publication.md"  # the file of texts for a publication, beside the page
 ONE_SIDED = "spiegelhalter_one_sided"  # a test's name
 YOURS = "To be filled in by you: "
 OF_QUERIES = "query set "  # how the roles of their files begin
@@ -497,45 +497,20 @@ def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
         *((f"{name}/", kind) for name, kind in kinds.items()),
         *further,
         ("README.md, CITATION.cff, references.bib", citing),
+        (PUBLICATION, "a methods text, references and checklists for a paper"),
         ("ro-crate-metadata.json, workflow/Snakefile, credence_mqc.json", programs),
         ("SHA256SUMS", "a digest of every file: sha256sum --check SHA256SUMS"),
     )
 
 
 def section(findings: Findings) -> page.Section:
-    """Return the methods text of this run, references, checklist and archive."""
-    text = methods_text(findings)
-    dome = page.table(
-        "DOME: data, optimization, model, evaluation",
-        checklist(findings),
-        page.word("topic", itemgetter(0)),
-        page.word("asked", itemgetter(1)),
-        page.word("this run", itemgetter(2)),
+    """Return where the texts for a publication are, and the archive."""
+    files = [name for name in (PUBLICATION, "archive.zip") if name in findings.files]
+    text = page.Paragraph(
+        text=f"{PUBLICATION} has a methods text to paste, with references and the numbers of this "
+        "run, the DOME checklist and what journals ask, filled in; what only you know is marked. "
+        "archive.zip holds everything of this run, the same bytes for the same inputs: put your "
+        "names into its CITATION.cff and deposit it where it gets a DOI (Zenodo, for example).",
+        links=tuple(page.Link(text=name, target=name) for name in files),
     )
-    recommendations = "DOME: the recommendations for machine learning in biology, filled in"
-    asked = page.table(
-        "What journals ask of a paper",
-        journal_checks(findings),
-        page.word("asked", itemgetter(0)),
-        page.word("this run", itemgetter(1)),
-    )
-    parts: dict[str, tuple[str, page.Block]] = {
-        "methods-text": ("A methods text to paste", page.Passage(name="methods-text", lines=text)),
-        "references": ("References", page.Passage(name="references", lines=references(findings))),
-        "dome": (recommendations, dome),
-        "journals": ("What journals ask, as far as this run knows", asked),
-        "archive": ("What archive.zip holds", page.Definitions(entries=archive_files(findings))),
-    }
-    blocks = (
-        page.Paragraph(
-            text="Texts and a checklist to take over; what only you know is marked. Beside "
-            "this page "
-            "lies archive.zip, the same bytes for the same inputs. Put your names into its "
-            "CITATION.cff and deposit it where it gets a DOI (Zenodo, for example)."
-        ),
-        *(
-            page.Folded(summary=title, blocks=(block,), anchor=anchor)
-            for anchor, (title, block) in parts.items()
-        ),
-    )
-    return page.Section(name="publish", title="For your publication", blocks=blocks)
+    return page.Section(name="publish", title="For your publication", blocks=(text,))

@@ -10,7 +10,7 @@ from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot
 from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import NO_RELATIVES_KNOWN, Lookup
-from credence.report.wording import DASH, count, in_words, share
+from credence.report.wording import count, in_words, share
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -61,24 +61,13 @@ def _blocks(findings: Findings, query_set: QuerySet, name: str) -> tuple[page.Bl
         alternative=f"Histogram of confidences: {', '.join(parts)}.",
         plot=HistogramPlot(axis="confidence", edges=query_set.edges, counts=query_set.counts),
     )
-    by_class = page.table(
-        f"{query_set.name} by predicted class",
-        query_set.classes,
-        page.word("predicted class", "class_name"),
-        page.number("proteins", "n"),
-        page.number("without confidence", "n_unknown"),
-        page.number("accept", "n_accept"),
-        page.number("check", "n_check"),
-        page.number("insufficient data", lambda entry: count(entry.n - entry.n_evident)),
-    )
     columns = (page.word("note", "name"), page.number("proteins", "value"))
     notes = page.table("Notes on these confidences", query_set.notes, *columns)
-    tables = page.flat(by_class, query_set.notes and notes)
     return page.flat(
         page.Heading(text=query_set.name, anchor=f"query-set-{name}"),
         page.lead(lead),
         known > 0 and figure,
-        page.Folded(summary=f"{query_set.name}: classes and notes", blocks=tables),
+        query_set.notes and notes,
     )
 
 
@@ -94,10 +83,8 @@ def novelty_blocks(findings: Findings) -> page.Section | None:
         return None
     blocks = page.flat(
         "A high score of a protein that is like no known protein is a score that nobody has "
-        f"checked. So proteins are compared by {COMPARED_BY[findings.novelties[0].features]}. "
-        "p is how often a protein of a new family of the same kind would be as far from all known "
-        "ones: each family in turn is left out. No confidence is changed by it. It does not find "
-        "every wrong prediction, and being new is not being wrong."
+        f"checked. So proteins are compared by {COMPARED_BY[findings.novelties[0].features]}. No "
+        "confidence is changed by it, and being new is not being wrong."
         + ("" if Lookup(findings).knows_relatives else NO_RELATIVES_KNOWN),
         (_novelty_blocks(*named) for named in page.with_slugs(findings.novelties)),
     )
@@ -112,8 +99,7 @@ def _novelty_blocks(novelty: NoveltyFinding, name: str) -> tuple[page.Block, ...
     distances = page.Figure(
         name=f"novelty-distances-{name}",
         caption="How far proteins are from all known ones; of each known family one protein, with "
-        "its family left out. Right of the dashed line proteins are flagged. The first and the "
-        "last bin hold what is beyond them.",
+        "its family left out. Right of the dashed line proteins are flagged.",
         alternative=f"Histograms of how far proteins are from those known: {families} and "
         f"{plural(novelty.n_placed, 'protein')} of {novelty.name}.",
         plot=DistancePlot(
@@ -123,13 +109,11 @@ def _novelty_blocks(novelty: NoveltyFinding, name: str) -> tuple[page.Block, ...
             flag=novelty.flag_distance,
         ),
     )
-    summary = f"{novelty.name}: flagged proteins ({count(novelty.n_flagged)})"
     return page.flat(
         page.Heading(text=novelty.name, anchor=f"novelty-{name}"),
         page.lead(_novelty_lead(novelty)),
         _advice(novelty),
         novelty.n_placed > 0 and distances,
-        page.Folded(summary=summary, blocks=(_flagged(novelty),)) if novelty.rows else None,
     )
 
 
@@ -181,10 +165,9 @@ def _advice(novelty: NoveltyFinding) -> str:
             "No protein is flagged. It is not known how many far from all known proteins would be."
         )
     advice = (
-        "What to do with the flagged: do not count on their confidences. Look first whether the "
-        "sequence is whole and a protein at all (a frame shift, a fragment, low complexity), then "
-        "search it against a large database. If you learn the classes of some, add them as a "
-        "trove, and this page will know them."
+        "Do not count on the confidences of the flagged. Look first whether the sequence is whole "
+        "and a protein at all (a frame shift, a fragment, low complexity), then search it against "
+        "a large database. Search the proteins for “far from all known”."
     )
     if not math.isnan(novelty.confidence_flagged) and not math.isnan(novelty.confidence_others):
         advice += (
@@ -192,32 +175,3 @@ def _advice(novelty: NoveltyFinding) -> str:
             f"{share(novelty.confidence_others)}."
         )
     return advice
-
-
-def _flagged(novelty: NoveltyFinding) -> page.TableBlock:
-    def distance(value: float) -> str:
-        return DASH if math.isnan(value) else f"{value:.3g}"
-
-    caption = f"{novelty.name}: the flagged proteins, farthest first"
-    if len(novelty.rows) < novelty.n_flagged:
-        caption += f" ({count(len(novelty.rows))} of {count(novelty.n_flagged)})"
-    return page.table(
-        caption,
-        novelty.rows,
-        page.word("protein", "id"),
-        page.word("predicted class", "predicted_class"),
-        page.number("confidence", "confidence", share),
-        page.number("p", "p", "{:.3f}".format),
-        page.number("how far", "far", distance),
-        page.number("identity", "identity", share),
-        page.number("coverage", "coverage", share),
-        page.word("nearest known protein", "nearest"),
-        page.word("its class", "nearest_class"),
-        page.number("distance to training", "training_distance", distance),
-        explained={
-            "p": "How often a protein of a new family is as far",
-            "identity": "With the nearest known protein: identical columns of the alignment",
-            "coverage": "Share of the protein that is aligned with it",
-            "distance to training": "To the nearest training protein",
-        },
-    )

@@ -59,9 +59,14 @@ def _words(entry: Outcome) -> str:
     return entry.outcome.replace("_", " ")
 
 
+def drift_in_words(drift: Drift) -> str:
+    """Return whether a trove agrees with the calibration before it, over all classes."""
+    return " ".join((*map(drift_sentence, drift.classes[:1]), *drift_sentences(drift)))
+
+
 def drift_blocks(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
     """Return whether a trove agrees with the calibration before it."""
-    stated = " ".join((*map(drift_sentence, drift.classes[:1]), *drift_sentences(drift)))
+    stated = drift_in_words(drift)
     truths = page.table(
         f"Do proteins of a class score in {step.newer.name} as they did before?",
         drift.truths,
@@ -168,7 +173,7 @@ def section(findings: Findings) -> page.Section | None:
     blocks = page.flat(
         f"The calibration set has grown by {plural(len(chain.steps), 'trove')}. Every confidence "
         f"on this page is of the last release.{_alone(chain.releases[-1])}",
-        step_blocks(chain.steps[-1]),
+        step_in_run(chain.steps[-1]),
         before,
         page.Folded(
             summary="All releases", blocks=(_timeline(chain.releases),), anchor="all-releases"
@@ -180,7 +185,7 @@ def section(findings: Findings) -> page.Section | None:
 def sections_of_step(step: ReleaseStep) -> tuple[page.Section, ...]:
     """Return the sections of a page about one step alone."""
     timeline = _timeline((step.older, step.newer))
-    blocks = page.flat(_alone(step.newer).strip(), timeline, step_blocks(step))
+    blocks = page.flat(_alone(step.newer).strip(), timeline, whole_of_step(step))
     return (page.Section(name="releases", title=TITLE, blocks=blocks),)
 
 
@@ -214,13 +219,34 @@ def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:
     )
 
 
-def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
-    """Return what one trove brought and changed, and in folds whether it fits in."""
+def whole_of_step(step: ReleaseStep) -> tuple[page.Block, ...]:
+    """Return what one trove changed and, folded, whether it fits in, class by class."""
     return page.flat(
         shown_of_step(step),
         outcome_table(step),
         drift_blocks(step.drift, step) if step.drift else None,
         metrics_of(step),
+    )
+
+
+def step_in_run(step: ReleaseStep) -> tuple[page.Block, ...]:
+    """Return what one trove changed, and in sentences whether it fits in."""
+    fits = () if step.drift is None else (drift_in_words(step.drift), _better(step))
+    return page.flat(shown_of_step(step), " ".join(filter(None, fits)), outcome_table(step))
+
+
+def _better(step: ReleaseStep) -> str:
+    """Return whether both releases do alike on the old proteins."""
+    asked = ("old", None, "nll")
+    row = next(
+        (row for row in step.metrics if (row.sample, row.class_name, row.metric) == asked), None
+    )
+    if row is None or math.isnan(row.after):
+        return ""
+    changed = _minus(row.before, row.after, row.lower, row.upper)
+    return (
+        f"On the proteins of {step.older.name} the NLL changed by {changed}; credence compare "
+        "writes a page with all tests, class by class."
     )
 
 

@@ -5,7 +5,7 @@ from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import comparison, without_interval
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import DASH, count, share, two_decimals, with_interval
+from credence.report.wording import count, share, with_interval
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -61,15 +61,10 @@ def section(findings: Findings) -> page.Section | None:
         f"{mix} {for_whom}"
     )
     meaning = (
-        "One class in a set is a plain answer; several are what the scores cannot distinguish at "
-        "this level; none means that the protein is stranger than nearly all of every class. "
-        "Which class is likelier a set does not show."
+        "Several classes in a set are what the scores cannot distinguish at this level; none means "
+        "that the protein is stranger than nearly all of every class."
     )
-    inside = page.flat(text.strip(), meaning, _table(sets, lookup))
-    kept = page.Folded(
-        summary="What sets kept of their promise, and how to read them", blocks=inside
-    )
-    blocks = page.flat(page.lead(promise), _figure(sets, lookup), kept)
+    blocks = page.flat(page.lead(promise), _figure(sets, lookup), text.strip(), meaning)
     return page.Section(name="sets", title="Prediction sets", blocks=blocks)
 
 
@@ -107,39 +102,4 @@ def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
                 ("promised", [without_interval(sets.level)] * len(known)),
             ],
         ),
-    )
-
-
-def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
-
-    def threshold_of(entry: SetClass) -> str:
-        if entry.class_name is None:
-            return DASH
-        if entry.is_always_in:
-            return "none: in every set"
-        return "pooled" if entry.is_pooled else "own"
-
-    pooled = () if sets.pooled is None else (sets.pooled,)
-    return page.table(
-        f"Prediction sets at {share(sets.level)}, in cross-validation over {lookup.families}. "
-        "Where these are few, whole ones make the coverage higher than promised, by up to one in "
-        "their number.",
-        (*sets.classes, *pooled, sets.all_classes),
-        page.word(
-            "true class",
-            lambda x: x.class_name or ("pooled" if x is sets.pooled else "all classes"),
-        ),
-        page.number("proteins", "n"),
-        *lookup.family_column(),
-        page.number("held-out coverage", "coverage lower upper", with_interval),
-        page.number("counting proteins", "coverage_proteins", share),
-        page.number("classes in a set", "mean_size", two_decimals),
-        page.word("threshold", threshold_of),
-        explained={
-            "held-out coverage": f"All {lookup.families} of a class count alike",
-            "counting proteins": "The same, every protein counting once",
-            "classes in a set": "On average, for proteins of the class",
-            "threshold": "Small classes share a pooled one; a class of which no calibration "
-            "protein is known is in every set",
-        },
     )

@@ -76,14 +76,12 @@ def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Bl
         if not math.isnan(p):
             known = "not known" if math.isnan(power) else share(power)
             entries.append(("Test", f"that {null}: p = {p:.2g} (power {known})"))
-    if shift.n_cells:
-        gathered = "none: each counted by itself"
-        if shift.n_cells < shift.n_query:
-            gathered = (
-                f"{plural(shift.n_cells, 'protein')} stand for {shift.n_query:,} with scores like "
-                f"theirs; in the first part of the table that moved no share by more than "
-                f"{shift.compression_error:.1e}"
-            )
+    if 0 < shift.n_cells < shift.n_query:
+        gathered = (
+            f"{plural(shift.n_cells, 'protein')} stand for {shift.n_query:,} with scores like "
+            f"theirs; in the first part of the table that moved no share by more than "
+            f"{shift.compression_error:.1e}"
+        )
         entries.append(("Proteins gathered", gathered))
     numbers_of = f"{shift.name}: the numbers, and how they were found"
     return page.flat(

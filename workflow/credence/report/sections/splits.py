@@ -1,6 +1,6 @@
 """How proteins were split, and whether a relative crosses the split."""
 
-from credence.findings import Apart, Findings, JoinedAudit, SplitFinding
+from credence.findings import Findings, JoinedAudit, SplitFinding
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import NearestPlot
@@ -75,14 +75,14 @@ def section(findings: Findings) -> page.Section | None:
     )
     has_nearest = any(group.n_alone or sum(group.nearest) for group in split.groups)
     nearest = _nearest(split) if split.is_audited and has_nearest else None
-    apart = map(_apart, split.apart)
+    apart = ", ".join(f"{count(part.n)}, {part.reason}" for part in split.apart)
     blocks = page.flat(
         page.lead(lead_of(split, findings.joined)),
         texts,
         classes,
         nearest,
         split.worst and worst,
-        apart,
+        apart and f"Set aside (groups.tsv has each): {apart}.",
     )
     return page.Section(
         name="split", title="Do homologues stand in different groups (leakage)?", blocks=blocks
@@ -148,7 +148,7 @@ def meaning_of(split: SplitFinding) -> str:
     text = f"Relatives {relatives_in_words(split)}. "
     if not split.is_audited:
         text = f"Clusters are taken for those of proteins that {relatives_in_words(split)}. "
-    if split.n_counted:
+    if split.n_counted and split.n_by_chance:
         text += (
             f"That last condition excludes {plural(split.n_by_chance, 'pair')} in two groups of "
             f"{plural(split.n_counted, 'protein')} looked at for it. "
@@ -224,11 +224,3 @@ def _nearest(split: SplitFinding) -> page.Figure:
             threshold=split.identity,
         ),
     )
-
-
-def _apart(part: Apart) -> page.Folded:
-    texts = list(part.examples)
-    if part.n > len(texts):
-        texts.append(f"… and {count(part.n - len(texts))} more, in groups.tsv.")
-    summary = f"Set aside: {count(part.n)}, {part.reason}"
-    return page.Folded(summary=summary, blocks=page.flat(*texts))
