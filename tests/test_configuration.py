@@ -59,7 +59,14 @@ def test_few_lines_are_enough() -> None:
     settings = configuration.load("minimal.yaml")
     assert settings.run == json.loads(settings.report_json)["title"] == "mylab"
     assert settings.method == "auto"
-    assert settings.methods == ("uncalibrated", "class_only", "histogram", "kernel", "cumulative", "auto")
+    assert settings.methods == (
+        "uncalibrated",
+        "class_only",
+        "histogram",
+        "kernel",
+        "cumulative",
+        "auto",
+    )
     assert settings.calibration_set.scores == ("scores.csv",)
     assert settings.calibration_set.spec == {
         "format": "phanns-labelled",

@@ -61,4 +61,4 @@ def test_a_page_of_a_mail_attachment_is_the_same(
     path = tmp_path / "Temp #1 (2)" / "index%20 ü.html"
     path.parent.mkdir()
     path.write_text(render(small), encoding="utf-8")
-    assert open_page(path).page.locator("section").count() == 5
+    assert open_page(path).page.locator("section").count() == 6

@@ -45,7 +45,8 @@ def page_of_a_run(small: Findings) -> str:
     (lists,) = small.lists
     advice = (VerifyClass(class_name="Collar", n=20, width=0.5, width_after=0.2),)
     asked = replace(lists, n_verify=20, verify=advice)
-    return render(with_proteins(replace(small, lists=(asked,))))
+    files = ("archive.zip", "publication.md")
+    return render(replace(with_proteins(replace(small, lists=(asked,))), files=files))
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_from_which_score_on_can_i_trust_a_portal(reader: Reader) -> None:
     row = reader.page.locator("table.strips tbody tr", has_text="Portal").inner_text()
     assert row.split()[-1] == "7.5"
     reader.click(reader.page.locator("table.strips").get_by_role("link", name="Portal"))
-    reader.sees("#class-1-portal", "At or above score 7.5, at least 0.90 of its predictions")
+    reader.sees("#class-1-portal", "A prediction of Portal with score 7 is right")
 
 
 def test_which_classes_shall_i_leave_alone(reader: Reader) -> None:
@@ -94,7 +95,7 @@ def test_which_classes_shall_i_leave_alone(reader: Reader) -> None:
 def test_what_shall_i_verify_to_know_more(reader: Reader) -> None:
     reader.sees(".steps", "Verify 20 proteins of sea water to change that: 20 Collar.")
     reader.click(reader.page.get_by_role("link", name="What that shows"))
-    reader.sees("#lists", "What to verify next, if you can verify 20 proteins")
+    reader.sees("#lists", "If you can verify 20 proteins (credence plan names them): 20 Collar")
 
 
 def test_what_is_a_portal_mistaken_for(reader: Reader) -> None:
@@ -111,5 +112,6 @@ def test_are_the_confidences_right(reader: Reader) -> None:
 
 def test_what_do_i_write_into_my_paper(reader: Reader) -> None:
     reader.click(reader.page.locator("#contents").get_by_role("link", name="publication"))
-    reader.click(reader.page.get_by_text("A methods text to paste"))
-    reader.sees("#passage-methods-text", "Confidence, the probability that a prediction is right")
+    reader.sees("#publish", "publication.md has a methods text to paste")
+    link = reader.page.locator("#publish").get_by_role("link", name="publication.md")
+    assert link.get_attribute("href") == "publication.md"

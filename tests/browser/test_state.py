@@ -67,10 +67,10 @@ def test_an_address_that_was_sent_opens_the_same_class(page: Any) -> None:
 
 
 def test_a_link_into_what_is_folded_opens_it(page: Any) -> None:
-    assert not page.locator("#passage-methods-text").is_visible()
-    page.evaluate("location.hash = '#passage-methods-text'")
-    page.locator("#passage-methods-text").wait_for()
-    assert is_in_sight(page, "passage-methods-text")
+    assert not page.locator("#figure-methods-nll").is_visible()
+    page.evaluate("location.hash = '#figure-methods-nll'")
+    page.locator("#figure-methods-nll").wait_for()
+    assert is_in_sight(page, "figure-methods-nll")
 
 
 def test_an_address_that_nothing_bears_shows_the_page_as_it_is(

@@ -14,8 +14,8 @@ from ruamel.yaml import YAML
 
 from credence.app import run_command_line
 from credence.findings import Findings
-from credence.report.page_data import citation, readme
-from credence.report.sections.publish import methods_text
+from credence.report.page_data import citation, publication, readme
+from credence.report.sections.publish import checklist, journal_checks, methods_text
 from credence.tables.writing import write_record
 
 
@@ -180,3 +180,27 @@ def test_the_bibliography_has_the_version_and_the_paper(deposit: Path) -> None:
     assert '  version = "0.1.0",' in text
     assert "doi = {10.3390/make5030043}" in text
     assert text.count("{") == text.count("}")
+
+
+def test_texts_for_a_publication_are_a_file_beside_the_page_and_in_the_archive(
+    deposit: Path, small: Findings
+) -> None:
+    text = (deposit / "publication.md").read_text("utf-8")
+    assert text == publication(small)
+    assert text == (deposit.parent.parent / "p" / "publication.md").read_text("utf-8")
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings == [
+        "## Methods",
+        "## References",
+        "## DOME: recommendations for machine learning in biology",
+        "## What journals ask",
+    ]
+    assert methods_text(small)[0].replace("_", "\\_") in text
+    n_rows = len(checklist(small)) + len(journal_checks(small))
+    assert text.count("\n| ") == n_rows + 2
+
+
+def test_no_text_of_an_input_is_markup_in_the_texts_for_a_publication(hostile: Findings) -> None:
+    text = publication(hostile)
+    assert "\\<script\\>alert(1)" in text
+    assert "<script>" not in text.replace("\\<", "").replace("\\>", "")

@@ -227,9 +227,7 @@ def test_a_class_shows_its_surest_predictions_accepted_ones_first(small: Finding
     assert built is not None
     panel = next(block for block in built.blocks if isinstance(block, page.Panel))
     table = next(block for block in panel.blocks if isinstance(block, page.TableBlock))
-    assert table.caption == (
-        "Examples of sea water, 3 of 4 predicted Portal: accepted ones first, then those to check"
-    )
+    assert table.caption == "3 of 4 in sea water"
     assert [row[0] for row in table.rows] == ["p9", "p6", "p3"]
     assert table.anchors[0] == "proteins&set=sea%20water&id=p9"
     kinds = [type(figure.plot).__name__ for figure in figures_of(panel)]

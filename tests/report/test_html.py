@@ -172,3 +172,26 @@ def test_drawings_take_their_colours_from_the_theme(colour: str, small_page: str
     rules = "".join(re.findall(r"^[.]d[0-9]+ [{].*[}]$", small_page, flags=re.MULTILINE))
     assert colour not in drawings + rules
     assert "var(--ink)" in rules
+
+
+@pytest.mark.parametrize(
+    ("address", "link"),
+    [
+        (None, "Documentation: docs/verdict.md"),
+        (
+            "https://docs.example.org/credence/",
+            '<a href="https://docs.example.org/credence/verdict.html">Documentation</a>',
+        ),
+        ("../site", '<a href="../site/verdict.html">Documentation</a>'),
+        ('../"><b>', '<a href="../&#34;&gt;&lt;b&gt;/verdict.html">Documentation</a>'),
+    ],
+)
+def test_a_section_leads_to_its_page_of_the_documentation(
+    small: Findings, address: str | None, link: str
+) -> None:
+    page = render(replace(small, provenance=replace(small.provenance, documentation=address)))
+    assert f'<p class="documentation">{link}</p>' in page
+    gallery = link.replace("verdict", "gallery").replace(
+        "Documentation", "Pages of other runs, explained"
+    )
+    assert gallery in page

@@ -48,7 +48,7 @@ def test_the_page_shows_what_auto_rests_on(small: Findings) -> None:
         ("kernel", "0.310", "0.25"),
         ("trees", "0.300", "0.75"),
     )
-    assert "members that see nothing else: kernel 1.00." in str(curves)
+    assert "that see nothing but class and score: kernel 1.00." in str(curves)
     assert skipped == Paragraph(text="Not tried: tswa: needs the score of every class.")
 
 
@@ -79,7 +79,6 @@ def test_no_text_calls_a_mean_of_methods_a_curve_of_class_and_score(small: Findi
     assert "a curve per class" not in answers["Interpretability"]
     page = json.dumps(report_record(found), ensure_ascii=False)
     assert "shown is its answer to class and score alone" in page
-    assert "right, given its class and the scores of all classes." in page
     methods = " ".join(publish.methods_text(found))
     assert "weights over all classes: kernel 0.25, trees 0.75." in methods
     assert "They rest on fits to halves of the calibration set" in methods

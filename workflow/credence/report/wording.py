@@ -101,7 +101,8 @@ def in_words(names: Iterable[str]) -> str:
 
 def points(value: float) -> str:
     """Return a difference of two shares in percentage points, without its sign."""
-    return f"{abs(100.0 * value):.2g} percentage points"
+    number = f"{abs(100.0 * value):.2g}"
+    return f"{number} percentage point{'' if number == '1' else 's'}"
 
 
 def shortened(name: str) -> str:

@@ -322,13 +322,12 @@ def _tests(lookup: Lookup) -> page.TableBlock:
         if test is None:
             return DASH
         p = test.p_value if row.class_name is None else test.p_adjusted
-        return DASH if math.isnan(p) else f"{p_words(p)} ({share(test.power)})"
+        return words_of_test(p, test.power)
 
     asked = (findings.chosen, MAIN_TEST)
     return page.table(
         f"Are the confidences of {findings.chosen} off in cross-validation? By random signs over "
-        f"{lookup.families}: p, corrected for the number of classes (Holm), and in brackets the "
-        "power.",
+        f"{lookup.families}; p corrected for the number of classes (Holm).",
         [row for row in findings.results.tests if (row.method, row.test) == asked],
         page.word("predicted class", lambda row: row.class_name or "all classes"),
         page.number("proteins", "n"),

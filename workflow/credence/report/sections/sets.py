@@ -61,8 +61,8 @@ def section(findings: Findings) -> page.Section | None:
         f"{mix} {for_whom}"
     )
     meaning = (
-        "Several classes in a set are what the scores cannot distinguish at this level; none means "
-        "that the protein is stranger than nearly all of every class."
+        "Several classes in a set are what the scores cannot distinguish at this level; none "
+        "means that the protein is stranger than nearly all of every class."
     )
     blocks = page.flat(page.lead(promise), _figure(sets, lookup), text.strip(), meaning)
     return page.Section(name="sets", title="Prediction sets", blocks=blocks)
