@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from credence.confidence import NOTE_TEXTS, Confidence, Note, unknown
-from credence.findings import ACCEPT, CHECK, INSUFFICIENT
+from credence.findings import ACCEPT, CHECK, FEWEST_LISTED_FAMILIES, INSUFFICIENT
 from credence.lists.decision import (
     DOUBTS,
-    FEWEST_LISTED_FAMILIES,
     Counts,
     ListRules,
     background_of,

@@ -57,18 +57,16 @@ def test_nothing_is_drawn_beyond_the_scores_that_were_seen(small: Findings) -> N
     assert end == pytest.approx(100 * (9.5 - low) / (high - low), abs=0.02)
 
 
-def test_insufficient_data_have_a_colour_of_their_own_wherever_the_interval_is_wide(
+def test_a_class_whose_predictions_all_lack_data_is_grey_whatever_its_curve(
     small: Findings,
 ) -> None:
-    curves = tuple(
-        replace(one, lower=tuple(0.0 if at > 8 else v for at, v in zip(one.score, one.lower)))  # noqa: B905
-        for one in small.results.curves
-    )
-    wide = replace(small, results=replace(small.results, curves=curves))
     assert not grey(strip(small))
-    ((start, width),) = grey(strip(wide))
-    assert start == pytest.approx(100 * (8.0 - 2.0) / 8.0, abs=7)
-    assert start + width == pytest.approx(100.0, abs=0.05)
+    first, *others = small.results.classes
+    for n_families, is_grey in ((9, True), (10, False)):
+        classes = (replace(first, n_clusters=n_families), *others)
+        found = replace(small, results=replace(small.results, classes=classes))
+        assert bool(grey(strip(found))) is is_grey
+        assert strip(found).label.endswith("; insufficient data") is is_grey
 
 
 def test_marks_are_the_thresholds_cross_validated_by_family(small: Findings) -> None:
@@ -170,13 +168,11 @@ def test_a_class_without_a_threshold_for_nine_tenths_has_a_dash(small: Findings)
     assert strip(small).label == "Portal: 90 % precision from 7.5"
 
 
-def test_one_confidence_with_a_wide_interval_is_insufficient_data(small: Findings) -> None:
+def test_one_confidence_is_one_stretch(small: Findings) -> None:
     results = replace(small.results, curves=(), histograms=())
-    for lower, hatched in ((0.47, []), (0.45, [(0.0, 100.0)])):  # up to 0.86
-        classes = tuple(replace(one, lower=lower) for one in results.classes)
-        found = replace(small, results=replace(results, classes=classes), thresholds=None)
-        assert grey(strip(found)) == hatched
-        assert strip(found).label == "Portal: one confidence, whatever the score"
+    found = strip(replace(small, results=results, thresholds=None))
+    assert [(band.start, band.width) for band in found.bands] == [(0.0, 100.0)]
+    assert found.label == "Portal: one confidence, whatever the score"
 
 
 def test_a_class_of_one_score_is_a_line_that_can_be_seen(small: Findings) -> None:

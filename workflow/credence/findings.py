@@ -15,12 +15,13 @@ from credence.records import Stored
 from credence.settings import setting
 
 OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
-# The word on each prediction: on a list, worth a look, or too little known.
-DECISIONS = ACCEPT, CHECK, INSUFFICIENT = ("accept", "check", "insufficient data")
 FINDINGS_SCHEMA = "credence/findings/3"
 STEP_SCHEMA = "credence/compare/1"
 # What is to be done with a prediction (`credence.lists.decision` decides).
 DECISIONS = ACCEPT, CHECK, INSUFFICIENT = ("accept", "check", "insufficient data")
+# Families that calibration proteins predicted to be of a class have, for it not to be scarce:
+# predictions of a scarce class are insufficient data.
+FEWEST_LISTED_FAMILIES = 10
 LEAST_MOVE = 0.005  # a confidence that moves by less than half a percentage point stays
 LEAST_TESTED = 10  # families of a trove: fewer cannot tell anything at 5 %
 

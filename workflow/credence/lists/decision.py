@@ -10,14 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.confidence import NOTE_TEXTS, Confidence, Note
-from credence.findings import ACCEPT, CHECK, INSUFFICIENT
+from credence.findings import ACCEPT, CHECK, FEWEST_LISTED_FAMILIES, INSUFFICIENT
 from credence.lists.errors import N_CONFIDENCE_STEPS, ListErrors, errors_of
 from credence.lists.held_out import HeldOut
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import Problem, nearest, raise_any, refuse
 
-# Predicted to be of a class that is not scarce, as the text of its note says.
-FEWEST_LISTED_FAMILIES = 10
 # Calibration shows too little of the class, or has seen no such score.
 LACKING = (
     *(Note.BELOW_RANGE, Note.ABOVE_RANGE, Note.EMPTY_BIN, Note.UNSEEN_CLASS),

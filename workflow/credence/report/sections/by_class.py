@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from credence.findings import DECISIONS, ClassCount, Findings, QuerySet
+from credence.findings import DECISIONS, FEWEST_LISTED_FAMILIES, ClassCount, Findings, QuerySet
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.lists import percent, precision_figures, whole_of
 from credence.report.sections.lookup import Lookup, class_anchors, more_needed, reliability_figure
-from credence.report.sections.measuring import WIDEST_EVIDENCE, all_notices
+from credence.report.sections.measuring import all_notices
 from credence.report.wording import (
     DASH,
     count,
@@ -125,7 +125,7 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
         words = f"{name}: never predicted in calibration"
         return page.Strip(name=name, anchor=anchor, label=words, cells=(*cells, DASH))
     if lookup.axis is None or curve is None or not curve.score:
-        kind = _band(entry.share, entry.lower, entry.upper)
+        kind = _colour(entry, entry.share)
         text = f"any score: {_band_in_words(kind)}"
         band = page.Band(kind=kind, start=0.0, width=100.0, text=text)
         words = f"{name}: one confidence, whatever the score"
@@ -139,11 +139,8 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
         ends = (max(low, ends[0] - half), min(high, ends[1] + half))
     inside = np.array([ends[0], *curve.score, ends[1]])
     edges = np.unique(inside[(inside >= ends[0]) & (inside <= ends[1])])
-    values = (
-        np.interp((edges[1:] + edges[:-1]) / 2.0, curve.score, part).tolist()
-        for part in (curve.value, curve.lower, curve.upper)
-    )
-    kinds = [_band(*numbers) for numbers in zip(*values, strict=True)]
+    values = np.interp((edges[1:] + edges[:-1]) / 2.0, curve.score, curve.value)
+    kinds = [_colour(entry, value) for value in values.tolist()]
     bands = []
     for kind, start, end in _runs(edges, kinds):
         place, width = 100 * (start - low) / (high - low), 100 * (end - start) / (high - low)
@@ -158,7 +155,7 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
         stated = "any" if estimate <= entry.score_min else round_score(estimate, scale)
         words = f"{name}: 90 % precision from {stated}"
     if INSUFFICIENT_BAND in kinds:
-        words += "; insufficient data for part of the scores"
+        words += "; insufficient data"
 
     def place_of(value: float | None) -> float | None:
         return None if value is None else round(100.0 * (value - low) / (high - low), 2)
@@ -174,9 +171,9 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
     )
 
 
-def _band(value: float, lower: float, upper: float) -> int:
-    """Return the colour of a confidence; insufficient data has its own, whatever the value."""
-    if not upper - lower <= WIDEST_EVIDENCE:
+def _colour(entry: ClassCount, value: float) -> int:
+    """Return the colour of a confidence; a class whose predictions all lack data has its own."""
+    if math.isnan(value) or entry.n_clusters < FEWEST_LISTED_FAMILIES:
         return INSUFFICIENT_BAND
     return int(np.searchsorted(COLOUR_BANDS, value, side="right"))
 
