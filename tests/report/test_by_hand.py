@@ -141,3 +141,9 @@ def test_another_classifier_would_be_noticed_so_often() -> None:
         "scores that put confidences five percentage points off would be noticed in 9 of 100 "
         "samples"
     )
+
+
+def test_ends_of_an_interval_that_are_nearly_0_or_1_are_shown_as_0_and_1() -> None:
+    assert wording.interval(0.0002, 0.99972) == "(0.00–1.00)"
+    assert wording.interval(0.0006, 0.9991) == "(0.001–0.999)"
+    assert wording.share(0.99972) == ">0.999"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.shift_findings import shift_finding
 
-from credence.evaluation.verdict import BAD, CARE
+from credence.evaluation.verdict import BAD, CARE, OPEN
 from credence.findings import Findings, ProteinList, VerifyClass
 from credence.report import blocks as page
 from credence.report.sections import first
@@ -261,3 +261,19 @@ def test_a_truth_at_the_rounded_ends_of_its_interval_is_inside(small: Findings) 
         classes = (replace(first, n_right=n), *(replace(one, n_right=0) for one in others))
         found = replace(small, queries=(replace(small.queries[0], classes=classes),))
         assert f"held the true number in {n_held} of 1 class" in truth_in_words(found)
+
+
+def test_where_nothing_speaks_against_use_what_was_not_checked_is_the_reason(
+    small: Findings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verdict = stated_verdict(small)
+    unchecked = tuple(check for check in verdict.checks if check.state == OPEN)
+    assert unchecked
+    monkeypatch.setattr(
+        first, "stated_verdict", lambda _: replace(verdict, state=CARE, checks=unchecked)
+    )
+    shown = screen(small)
+    assert shown.title == "Use with care"
+    assert [reason.headline for reason in shown.reasons] == [
+        check.headline for check in unchecked[:MOST_REASONS]
+    ]

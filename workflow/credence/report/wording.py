@@ -13,6 +13,9 @@ MOST_NAMES = 4  # of classes in a sentence
 MOST_SHORT = 24  # characters of a class name inside a figure
 
 
+NEARLY = 0.0005  # from 0 or 1: what is closer is shown as if it were that end
+
+
 def share(value: float) -> str:
     """Return a probability with two decimals, three near 0 and 1, and never as if it were one."""
     if math.isnan(value):
@@ -27,10 +30,11 @@ def share(value: float) -> str:
 
 
 def interval(lower: float, upper: float) -> str:
-    """Return an interval in brackets, or nothing."""
+    """Return an interval in brackets, or nothing; ends that are nearly 0 or 1 are 0 and 1."""
     if math.isnan(lower) or math.isnan(upper):
         return ""
-    return f"({share(lower)}–{share(upper)})"
+    low, high = (round(end) if min(end, 1 - end) < NEARLY else end for end in (lower, upper))
+    return f"({share(low)}–{share(high)})"
 
 
 def with_interval(value: float, lower: float, upper: float) -> str:

@@ -122,13 +122,15 @@
       return svg;
     }
 
-    const stated = (row) => (data.lower[row] === null ? share(data.confidence[row]) : `${share(data.confidence[row])} (${share(data.lower[row])}–${share(data.upper[row])})`);
+    // Ends of an interval that are nearly 0 or 1 are shown as 0 and 1: it is then wider, not narrower.
+    const end = (value) => share(Math.min(value, 1 - value) < 0.0005 ? Math.round(value) : value);
+    const stated = (row) => (data.lower[row] === null ? share(data.confidence[row]) : `${share(data.confidence[row])} (${end(data.lower[row])}–${end(data.upper[row])})`);
 
     const cells = {
       id: (row) => element("a", { href: addressOf(row), tabindex: "-1" }, data.id[row]),
       class: (row) => className(row),
       confidence: (row) => element("span", { class: "drawn" }, interval(row), element("span", {}, stated(row))),
-      decision: (row) => element("span", { class: `decided d-${data.decision[row]}` }, `${DECISION_SIGNS[data.decision[row]]} ${data.decisions[data.decision[row]]}`),
+      decision: (row) => element("span", { class: `decided d-${data.decision[row]}` }, `${DECISION_SIGNS[data.decision[row]]} `, element("span", { class: "word" }, data.decisions[data.decision[row]])),
       note: (row) => data.texts[data.note[row]],
       nearest: (row) => `${data.nearest[row]} ${identity(row)}`,
       genome: (row) => data.genome[row],

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import quote
 
-from credence.evaluation.verdict import BAD, CARE, GOOD
+from credence.evaluation.verdict import BAD, CARE, GOOD, OPEN
 from credence.findings import ACCEPT, CHECK, INSUFFICIENT, Findings, QuerySet, UseLists
 from credence.problems import plural
 from credence.report import blocks as page
@@ -24,6 +24,8 @@ def section(findings: Findings) -> page.Section:
     """Return the first screen."""
     lookup, verdict = Lookup(findings), stated_verdict(findings)
     wanted = (GOOD,) if verdict.state == GOOD else (BAD, CARE)
+    # What was not checked forbids “good to use”: where nothing else is found, it is the reason.
+    reasons = reasons_of(findings, verdict, *wanted) or reasons_of(findings, verdict, OPEN)
     has_table = any(query_set.proteins is not None for query_set in findings.queries)
     steps = tuple(
         replace(step, links=tuple(link for link in step.links if has_table or not _of_table(link)))
@@ -35,8 +37,7 @@ def section(findings: Findings) -> page.Section:
         state=verdict.state,
         title=TITLES[verdict.state],
         reasons=tuple(
-            replace(reason, text=_first_sentence(reason.text))
-            for reason in reasons_of(findings, verdict, *wanted)[:MOST_REASONS]
+            replace(reason, text=_first_sentence(reason.text)) for reason in reasons[:MOST_REASONS]
         ),
         checks=page.Link(text=f"All {len(verdict.checks)} checks", target="#checks"),
         answers=_answers(lookup),
