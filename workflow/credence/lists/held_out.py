@@ -73,6 +73,8 @@ class HeldOut:
     # Of some classes by themselves, where weights correct for a mix: what a member of them weighs,
     # whatever it was predicted to be. One that is predicted right weighs that.
     member: Annotated[float | None, Stored(is_left_out=True)] = None
+    # And what one weighs that is wrongly predicted to be of them.
+    wrong_member: Annotated[float | None, Stored(is_left_out=True)] = None
 
     @property
     def is_wrong(self) -> Booleans:
@@ -88,8 +90,14 @@ class HeldOut:
         """Return the proteins that were predicted to be of one or several classes."""
         members = self.weight[np.isin(self.true, classes)]
         known = self.take(np.isin(self.predicted, classes))
-        is_weighed = self.mix is not None and len(known.step) and len(members)
-        return replace(known, member=float(members.mean()) if is_weighed else None)
+        if self.mix is None or not len(known.step):
+            return known
+        wrong = known.weight[known.is_wrong] if known.is_wrong.any() else self.weight
+        return replace(
+            known,
+            member=float(members.mean()) if len(members) else None,
+            wrong_member=float(wrong.mean()),
+        )
 
     def take(self, chosen: Booleans) -> Self:
         """Return some of the proteins."""
