@@ -11,7 +11,7 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credence.composition.adjusted import moved_odds
+from credence.composition.adjusted import corrected_unseen
 from credence.composition.both_samples import CalibrationSample, as_stored
 from credence.composition.estimate import Composition
 from credence.draws import encode_clusters, keys_of
@@ -150,15 +150,9 @@ def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = N
 def corrected_held_out(sample: CalibrationSample, composition: Composition) -> HeldOut:
     """Return what held-out proteins show of corrected confidences.
 
-    Confidences and shares among the wrong are both of fits without the protein's cluster, and
-    are corrected as published ones are. Proteins count as often as the estimated proportions
-    say, even where less is applied.
+    They count as often as the estimated proportions say, even where less is applied.
     """
-    applied = np.nan_to_num(composition.fit_weight, nan=1.0)
-    confidence = sample.held_out
-    if (applied != 1.0).any():
-        wrong = sample.held_out_among_wrong() @ applied
-        confidence = moved_odds(confidence, applied[sample.predicted_class], wrong)
+    confidence = corrected_unseen(sample, np.nan_to_num(composition.fit_weight, nan=1.0))
     weight = np.nan_to_num(composition.estimated_weight)
     counted = sample.weight * weight[sample.true_class]
     rows = np.flatnonzero(~np.isnan(confidence) & (counted > 0))
