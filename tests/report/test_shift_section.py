@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from credence.findings import Findings, NoveltyFinding, Sameness
+from credence.findings import CorrectedQuality, Findings, NoveltyFinding, Sameness
 from credence.report.blocks import FigureRow, Folded, Heading, NoticeList, Section, TableBlock
 from credence.report.html import render
 from credence.report.plots import ComparisonPlot
+from credence.report.sections.measuring import section as measuring
 from credence.report.sections.shift import mix_fit, mix_sentences, section
 from shift_findings import NAN, shift_class, shift_finding
 
@@ -192,3 +193,32 @@ def test_hostile_names_stay_text(hostile: Findings) -> None:
     shift = shift_finding(name=attack, sentences=(attack,), curves=())
     page = render(replace(hostile, shifts=(shift,)))
     assert "<script>alert" not in page
+
+
+def test_corrected_confidences_are_judged_at_the_proportions_of_each_query_set(
+    mixed: Findings,
+) -> None:
+    def tables(findings: Findings) -> list[Folded]:
+        section_ = measuring(findings)
+        assert section_ is not None
+        return [block for block in section_.blocks if isinstance(block, Folded)]
+
+    assert tables(mixed) == []  # nothing was judged
+    every = CorrectedQuality(
+        class_name=None, n=1200, n_families=300, confidence=0.61, precision=0.6, lower=0.55,
+        upper=0.65, loss=0.4321,
+    )  # fmt: skip
+    few = replace(every, class_name="Portal", n=3, n_families=3, lower=NAN, upper=NAN)
+    shift = replace(shift_finding(), judged=(every, few))
+    (folded,) = tables(replace(mixed, shifts=(shift,)))
+    assert folded.summary == "At the class proportions of sea water"
+    (table,) = folded.blocks
+    assert isinstance(table, TableBlock)
+    assert table.caption == (
+        "Confidences of calibration proteins, cross-validated by family and corrected as those of "
+        "sea water are; a protein counts as often as these proportions say."
+    )
+    assert table.rows == (
+        ("all", "1,200", "300", "0.61", "0.60 (0.55–0.65)", "0.432"),
+        ("Portal", "3", "3", "0.61", "0.60", "0.432"),
+    )

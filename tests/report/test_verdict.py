@@ -353,8 +353,27 @@ def test_the_mix_is_judged_by_confidences_that_stay_in_their_ranges(small: Findi
     query_set = replace(findings.queries[0], n_unknown=10)
     check = check_of(replace(findings, queries=(query_set,)), "mix")
     assert (check.state, check.value, check.n_affected) == (GOOD, 69 / 90, 21)
+
+
+def test_where_no_prediction_has_a_confidence_proportions_are_not_said_to_be_unknown(
+    small: Findings,
+) -> None:
+    findings = case(small)
     nobody = replace(findings.queries[0], n_unknown=100)
-    assert check_of(replace(findings, queries=(nobody,)), "mix").state == OPEN
+    check = check_of(replace(findings, queries=(nobody,)), "mix")
+    assert (check.state, check.headline, check.text, check.n_affected) == (
+        OPEN,
+        "No prediction has a confidence",
+        "So there is nothing to correct for class proportions.",
+        100,
+    )
+    # Proteins that no class proportions explain are still said to be others.
+    (shift,) = findings.shifts
+    other = replace(findings, queries=(nobody,), shifts=(replace(shift, is_other_kind=True),))
+    assert check_of(other, "mix").state == BAD
+    assert check_of(replace(findings, queries=(nobody,), shifts=()), "mix").headline == (
+        "Class proportions were not estimated"
+    )
 
 
 def test_who_is_compared_with_whom_does_not_decide_whether_scores_help(small: Findings) -> None:

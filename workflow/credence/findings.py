@@ -593,6 +593,20 @@ class KnownRelatives:
         return self.n_learnt + self.n_calibration
 
 
+@dataclass(frozen=True, kw_only=True)
+class CorrectedQuality:
+    """Corrected confidences of calibration proteins, cross-validated by family."""
+
+    class_name: str | None  # The predicted class; None: all of them
+    n: int  # Proteins, and their families; each counts as often as the proportions say
+    n_families: int
+    confidence: float  # Mean
+    precision: float  # With its interval
+    lower: float
+    upper: float
+    loss: float  # Mean negative log-likelihood
+
+
 @dataclass(frozen=True)
 class ShiftFinding:
     """The composition of one query set."""
@@ -621,6 +635,8 @@ class ShiftFinding:
     is_other_kind: bool = False  # Whether no mix of the classes explains its scores
     # None where no answer is possible
     sameness: Annotated[Sameness | None, Stored(is_left_out=True)] = None
+    # At the class proportions that confidences are corrected for; none where they are not
+    judged: tuple[CorrectedQuality, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

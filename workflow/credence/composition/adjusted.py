@@ -81,6 +81,17 @@ def moved_odds(value: Floats, right: Floats, wrong: Floats) -> Floats:
     return np.asarray(np.where(np.isnan(value), np.nan, moved))
 
 
+def corrected_unseen(sample: CalibrationSample, weight: Floats) -> Floats:
+    """Return the confidences by fits without each protein's cluster, corrected for proportions.
+
+    As published ones are: the shares among the wrong are from the other folds as well.
+    """
+    if not (weight != 1.0).any():
+        return sample.held_out
+    wrong = sample.held_out_among_wrong @ weight
+    return moved_odds(sample.held_out, weight[sample.predicted_class], wrong)
+
+
 def widened(value: Floats, end: Floats, reach: Floats) -> Floats:
     """Return an interval's end, moved away in log odds: the reaches add as errors do."""
     moved = end.copy()

@@ -358,15 +358,19 @@ class CalibrationSample:
             return np.asarray(shares)
         return _of_both_kinds(shares, self.model.probabilities(predictions), class_)
 
+    @cached_property
     def held_out_among_wrong(self) -> Floats:
-        """Return the same of the sample's own rows, each from the other folds."""
+        """The same of the sample's own rows, each from the other folds."""
         shares = np.empty((len(self.fold), self.n_classes))
         for number in np.unique(self.fold):
             is_out = self.fold == number
-            weights = np.ones(len(self.unit_key))
-            if not is_out.all():
+            weights, is_seen = np.ones(len(self.unit_key)), ~is_out
+            if is_out.all():
+                is_seen = is_out  # one fold leaves no other
+            else:
                 weights[self.unit[is_out]] = 0.0
-            table = shares_among_wrong(self.score_masses(weights) * self.n_clusters)
+            n_clusters = effective_clusters(self.unit[is_seen], self.weight[is_seen])
+            table = shares_among_wrong(self.score_masses(weights) * n_clusters)
             shares[is_out] = table[self.predicted_class[is_out], :, self.score_bin[is_out]]
         if self.held_out_probability is None:
             return shares

@@ -67,6 +67,7 @@ class Reason(Enum):
     EVIDENCE_IS_LACKING = auto()  # for all predictions of the classes named, or for nearly all
 
     MIX_NOT_ESTIMATED = auto()
+    NOTHING_TO_CORRECT = auto()  # no prediction has a confidence
     MIX_LIKE_CALIBRATION = auto()  # as far as chance can tell, so that nothing is corrected
     MIX_MOVES_FEW = auto()
     MIX_MOVES_MANY = auto()
@@ -372,11 +373,13 @@ def _mix(findings: Findings, query_set: QuerySet, shift: ShiftFinding | None) ->
     state, reason = OPEN, Reason.MIX_NOT_ESTIMATED
     part, n_affected = math.nan, query_set.n
     n_known = query_set.n - query_set.n_unknown
-    if shift is not None and n_known:
+    if shift is not None:
         n_in_range = sum(entry.n_in_range for entry in query_set.classes)
-        part = n_in_range / n_known
+        part = n_in_range / n_known if n_known else math.nan
         if shift.is_other_kind:
             state, reason = BAD, Reason.OTHER_KIND
+        elif n_known == 0:
+            reason = Reason.NOTHING_TO_CORRECT
         else:
             state = GOOD if part >= findings.limits.held else CARE
             reason = Reason.MIX_MOVES_FEW if state == GOOD else Reason.MIX_MOVES_MANY

@@ -6,16 +6,20 @@ which classes are calls and which background, and what each list's error is.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from credence.confidence import NOTE_TEXTS, Confidence, Note
 from credence.findings import ACCEPT, CHECK, FEWEST_LISTED_FAMILIES, INSUFFICIENT
-from credence.lists.errors import N_CONFIDENCE_STEPS, ListErrors, errors_of
+from credence.lists.errors import N_CONFIDENCE_STEPS, ListErrors, errors_of, q_values
 from credence.lists.held_out import HeldOut
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import Problem, nearest, raise_any, refuse
 
+# A class's error rate on a list is drawn to that of the whole list as if so many more families
+# of it were wrong as often as that.
+FAMILIES_OF_LIST = 10.0
 # Calibration shows too little of the class, or has seen no such score.
 LACKING = (
     *(Note.BELOW_RANGE, Note.ABOVE_RANGE, Note.EMPTY_BIN, Note.UNSEEN_CLASS),
@@ -85,7 +89,7 @@ class GroupedErrors:
     """The errors of the lists of groups of classes, and how far down each class is on them.
 
     A prediction is on a list of its group where the list as a whole keeps to the error rate, and
-    so do the predictions of its own class down to it.
+    so do the predictions of its own class down to it, by an estimate drawn to the whole list's.
     """
 
     errors: tuple[ListErrors, ...]  # Of each group
@@ -93,22 +97,37 @@ class GroupedErrors:
     by_class: tuple[ListErrors, ...]  # Of each class by itself
     counts: Integers  # Of predictions that may be on a list, by class and step
 
+    @cached_property
+    def class_error(self) -> Floats:
+        """The error rate of each class's share of a list down to each step."""
+        shown = np.array([alone.shown for alone in self.by_class])
+        families = np.array([alone.above.n_families for alone in self.by_class])
+        together = np.array([errors.error for errors in self.errors])[self.group]
+        drawn = shown * families + together * FAMILIES_OF_LIST
+        return np.asarray(drawn / (families + FAMILIES_OF_LIST))
+
+    @cached_property
+    def class_q_value(self) -> Floats:
+        """The least error rate of each class's share of a list that holds each step."""
+        pairs = zip(self.class_error, self.by_class, strict=True)
+        return np.array([q_values(error, alone.first) for error, alone in pairs])
+
     def q_value(self, class_: Integers, step: Integers) -> Floats:
         """Return the q-value of predictions that may be on a list; NaN where there is none."""
-        together, alone = (
-            np.array([errors.q_value for errors in kind]) for kind in (self.errors, self.by_class)
-        )
-        q_value = np.maximum(together[self.group[class_], step], alone[class_, step])
+        together = np.array([errors.q_value for errors in self.errors])
+        q_value = np.maximum(together[self.group[class_], step], self.class_q_value[class_, step])
         return np.where((class_ >= 0) & (step >= 0), q_value, np.nan)
 
     def ends(self, group: int, error: float, *, is_certain: bool = False) -> Integers:
         """Return the lowest step of each class on the list of a group; none: beyond the last."""
         ends = np.full(len(self.group), N_CONFIDENCE_STEPS)
         together = self.errors[group].end_of(error, is_certain=is_certain)
-        for class_ in np.flatnonzero(self.group == group) if together is not None else ():
-            alone = self.by_class[class_].end_of(error)
-            if alone is not None and together is not None:
-                ends[class_] = max(together, alone)
+        if together is None:
+            return ends
+        for class_ in np.flatnonzero(self.group == group).tolist():
+            steps = np.flatnonzero(self.class_q_value[class_] <= error)  # NaN is not
+            if len(steps):
+                ends[class_] = max(together, int(steps[0]))
         return ends
 
 

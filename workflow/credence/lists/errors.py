@@ -5,7 +5,8 @@ what was selected by them. A list ends at a step of the confidence; its error is
 of the steps above, each counting as often as the query set has it, and one wrong family
 is added (decision 0033). A protein held out that was right lowers what others are
 given, so equal confidences become unequal, right ones lowest: errors that fall with the
-confidence are pooled too, and the greater error counts (decision 0033).
+confidence are pooled too, and the greater error counts (decision 0033). Where outcomes are
+weighted to other class proportions, a list's error is at least what its confidences say.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,6 +29,8 @@ FAMILIES_OF_BIN = 10  # of a bin of steps that shares one error
 EXACT_BELOW_FAMILIES = 100.0  # below, the bound is Clopper and Pearson's where that is higher
 BAND_FROM = 5.0  # families above a step that the band is simultaneous over
 N_CONFIDENCE_STEPS = len(CONFIDENCE_STEPS)
+# What a prediction in the middle of each step says of being wrong.
+STATED_WRONG: Floats = 1.0 - (CONFIDENCE_STEPS + np.append(CONFIDENCE_STEPS[1:], 1.0)) / 2.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,6 +39,7 @@ class Above:
 
     n_families: Floats  # Fewer than there are where weights differ
     kish: Floats  # The same by Kish: fewer where some are large, too
+    as_wrong: Floats  # How many there would be if each weighed as a wrong one does
     relatives: Floats  # Mean number of relatives that a protein has there
     largest: Floats  # Greatest share of what is there that one family has
 
@@ -58,7 +62,8 @@ class ListErrors:
     n_query: Integers  # Proteins of the query set in each step
     n_listed: Integers  # At each step or above
     above: Above
-    error: Floats  # Estimated error rate; NaN where nothing shows it
+    shown: Floats  # Error rate as it is seen; NaN where nothing shows it
+    error: Floats  # Estimated error rate: the same with a wrong family added
     bound: Floats  # Its upper end, of all steps together with the certainty
     q_value: Floats  # The least error of a list that holds the step
     # Error rate in each step, as its bin of steps shows, and with bins pooled
@@ -85,7 +90,7 @@ class ListErrors:
             of_proteins * (1.0 + alike * others) + n**2 * float(self.variance[step])
             for alike in (float(self.alike[step]), 1.0)
         ]
-        # The expected number is as the error is stated.
+        few = float(np.fmin(few, n - n * self.error[step]))  # as the error is stated
         return _right(few, few, many, n, variances, float(self.above.kish[step]), level)
 
     def right_ends(self, step: int) -> tuple[float, float, float]:
@@ -155,9 +160,12 @@ def right_of_all(classes: Sequence[ListErrors], families: float, level: float) -
 
 
 def errors_of(
-    held_out: HeldOut, n_query: Integers, certainty: float, least_confidence: float = 0.0
+    held_out: HeldOut, n_query: Integers, certainty: float, least_confidence: float | None = None
 ) -> ListErrors:
-    """Return the error of each list that the confidences of a query set allow."""
+    """Return the error of each list that the confidences of a query set allow.
+
+    Without a least confidence, all that there is was chosen by none.
+    """
     bin_ = bins_of(held_out)
     shown = [StepErrors(held_out, bin_of) for bin_of in (bin_, merged_bins(held_out, bin_))]
     every = [bin_of.share(np.ones((len(held_out.key), 1))) for bin_of in shown]
@@ -183,27 +191,38 @@ def errors_of(
         draws[:, part] = of_lists((bin_of.share(weights, part) for bin_of in shown), added[0])[1]
     # Draws of a mix lie around the estimated one, which is not the one that is used.
     centre = error if mix is not None else draws.mean(axis=1)
+    variance = ((draws - centre[:, None]) ** 2).mean(axis=1)
+    off = draws[0] - centre[0]
     bound = np.maximum(_band(error, draws, above, certainty), _exact(share, above, certainty))
+    if mix is not None and least_confidence is not None:
+        stated = np.cumsum((STATED_WRONG * n_query)[::-1])[::-1] / np.maximum(listed, 1)
+        error, bound = np.maximum(error, stated), np.maximum(bound, stated)
     is_known = (above.n_families > 0) & (listed > 0)
-    error, bound = np.where(is_known, error, np.nan), np.where(is_known, bound, np.nan)
-    first = int(np.searchsorted(CONFIDENCE_STEPS, least_confidence))
-    may_end = is_known & (np.arange(N_CONFIDENCE_STEPS) >= first)
-    least = np.minimum.accumulate(np.where(may_end, error, np.inf))
+    share, error, bound = (np.where(is_known, part, np.nan) for part in (share, error, bound))
+    first = int(np.searchsorted(CONFIDENCE_STEPS, least_confidence or 0.0))
     heavy = 1.0 if held_out.member is None else max(held_out.member / held_out.weight.mean(), 1.0)
     return ListErrors(
         n_query=n_query,
         n_listed=listed,
         above=above,
+        shown=share,
         error=error,
         bound=np.minimum(bound, 1.0),
-        q_value=np.where(np.isinf(least), np.nan, least),
+        q_value=q_values(error, first),
         step_error=step_error,
-        variance=((draws - centre[:, None]) ** 2).mean(axis=1),
+        variance=variance,
         alike=alike,
-        off=draws[0] - centre[0],
+        off=off,
         right_family=heavy,
         first=first,
     )
+
+
+def q_values(error: Floats, first: int) -> Floats:
+    """Return the least error of a list that holds each step, from the lowest that it may reach."""
+    may_end = ~np.isnan(error) & (np.arange(len(error)) >= first)
+    least = np.minimum.accumulate(np.where(may_end, error, np.inf))
+    return np.where(np.isinf(least), np.nan, least)
 
 
 class StepErrors:
@@ -316,7 +335,11 @@ def _above(held_out: HeldOut, step_error: Floats) -> tuple[Above, Floats]:
     kish = np.divide(total**2, square, out=np.zeros_like(total), where=square > 0)
     relatives = sums(2.0 * there) / np.maximum(n_rows, 1)
     alone = np.maximum(n_rows * sums(weight.to_numpy() ** 2), 1e-300)
-    n_families = sums((there == 0).astype(np.float64)) * total**2 / alone
+    n_there = sums((there == 0).astype(np.float64))
+    n_families = n_there * total**2 / alone
+    as_wrong = np.full_like(total, np.inf)
+    if held_out.wrong_member is not None:
+        as_wrong = n_there * total / (held_out.wrong_member * np.maximum(n_rows, 1))
     largest = np.concatenate([[0.0], np.maximum.accumulate(mass + weight.to_numpy())])[n_rows]
     pairs, most = sums(2.0 * (residual * before).to_numpy()), sums(p * (1.0 - p)) * relatives
     # Where no relatives are known, they may be all alike.
@@ -324,6 +347,7 @@ def _above(held_out: HeldOut, step_error: Floats) -> tuple[Above, Floats]:
     above = Above(
         n_families=np.where(n_rows > 0, n_families, 0.0),
         kish=kish,
+        as_wrong=as_wrong,
         relatives=relatives,
         largest=np.divide(largest, total, out=np.zeros_like(total), where=total > 0),
     )
@@ -345,7 +369,12 @@ def _band(error: Floats, draws: Floats, above: Above, certainty: float) -> Float
 
 
 def _exact(share: Floats, above: Above, certainty: float) -> Floats:
-    """Return Clopper and Pearson's upper end where families are few, as Kish counts them."""
-    n = np.maximum(above.kish, 1.0)
+    """Return Clopper and Pearson's upper end where families are few, as Kish counts them.
+
+    Or where they would be, if each weighed as a wrong one: a wrong one that was not seen may weigh
+    much more than the right ones that were.
+    """
+    n = np.maximum(np.minimum(above.kish, above.as_wrong), 1.0)
     upper = special.betaincinv(share * n + 1.0, np.maximum(n * (1.0 - share), 1e-12), certainty)
-    return np.where(above.n_families < EXACT_BELOW_FAMILIES, upper, 0.0)
+    families = np.minimum(above.n_families, above.as_wrong)
+    return np.where(families < EXACT_BELOW_FAMILIES, upper, 0.0)

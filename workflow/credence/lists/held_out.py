@@ -11,7 +11,7 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credence.composition.adjusted import moved_odds
+from credence.composition.adjusted import corrected_unseen
 from credence.composition.both_samples import CalibrationSample, as_stored
 from credence.composition.estimate import Composition
 from credence.draws import encode_clusters, keys_of
@@ -73,6 +73,8 @@ class HeldOut:
     # Of some classes by themselves, where weights correct for a mix: what a member of them weighs,
     # whatever it was predicted to be. One that is predicted right weighs that.
     member: Annotated[float | None, Stored(is_left_out=True)] = None
+    # And what one weighs that is wrongly predicted to be of them.
+    wrong_member: Annotated[float | None, Stored(is_left_out=True)] = None
 
     @property
     def is_wrong(self) -> Booleans:
@@ -88,8 +90,14 @@ class HeldOut:
         """Return the proteins that were predicted to be of one or several classes."""
         members = self.weight[np.isin(self.true, classes)]
         known = self.take(np.isin(self.predicted, classes))
-        is_weighed = self.mix is not None and len(known.step) and len(members)
-        return replace(known, member=float(members.mean()) if is_weighed else None)
+        if self.mix is None or not len(known.step):
+            return known
+        wrong = known.weight[known.is_wrong] if known.is_wrong.any() else self.weight
+        return replace(
+            known,
+            member=float(members.mean()) if len(members) else None,
+            wrong_member=float(wrong.mean()),
+        )
 
     def take(self, chosen: Booleans) -> Self:
         """Return some of the proteins."""
@@ -142,15 +150,9 @@ def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = N
 def corrected_held_out(sample: CalibrationSample, composition: Composition) -> HeldOut:
     """Return what held-out proteins show of corrected confidences.
 
-    Confidences and shares among the wrong are both of fits without the protein's cluster, and
-    are corrected as published ones are. Proteins count as often as the estimated proportions
-    say, even where less is applied.
+    They count as often as the estimated proportions say, even where less is applied.
     """
-    applied = np.nan_to_num(composition.fit_weight, nan=1.0)
-    confidence = sample.held_out
-    if (applied != 1.0).any():
-        wrong = sample.held_out_among_wrong() @ applied
-        confidence = moved_odds(confidence, applied[sample.predicted_class], wrong)
+    confidence = corrected_unseen(sample, np.nan_to_num(composition.fit_weight, nan=1.0))
     weight = np.nan_to_num(composition.estimated_weight)
     counted = sample.weight * weight[sample.true_class]
     rows = np.flatnonzero(~np.isnan(confidence) & (counted > 0))

@@ -172,11 +172,11 @@ def list_of_group(
     shares = []
     is_on = counts[:, longest:].any(axis=1) & (grouped.group == group)
     for class_ in np.flatnonzero(is_on).tolist():
-        n, alone = int(counts[class_, ends[class_] :].sum()), grouped.by_class[class_]
+        n = int(counts[class_, ends[class_] :].sum())
         share = ClassShare(
             class_name=rules.class_names[class_],
             n=n,
-            estimate=float(alone.error[ends[class_]]) if n else math.nan,
+            estimate=float(grouped.class_error[class_, ends[class_]]) if n else math.nan,
             n_kept_off=int(counts[class_, longest:].sum()) - n,
         )
         shares.append(share)

@@ -115,6 +115,10 @@ REASONS_IN_WORDS = {
         "Class proportions were not estimated",
         "Confidences are those for the class proportions of the calibration set.",
     ),
+    Reason.NOTHING_TO_CORRECT: (
+        "No prediction has a confidence",
+        "So there is nothing to correct for class proportions.",
+    ),
     Reason.MIX_LIKE_CALIBRATION: (
         "No difference of class proportions detected",
         "How often the classes are predicted differs from the calibration set by no more than "

@@ -17,6 +17,7 @@ from credence.composition.diagnostics import diagnose
 from credence.composition.sameness import SketchCounts
 from credence.composition.summary import Corrected, shift_curves, summarise_shift
 from credence.draws import keys_of
+from credence.evaluation.corrected import judged_at_proportions
 from credence.findings import ShiftFinding, Threshold
 from credence.lists.held_out import corrected_held_out
 from credence.lists.thresholds import ON_SCORE, Ranked, Wanted, thresholds_of
@@ -143,6 +144,9 @@ def find_shift(
         thresholds=_thresholds(file.sample, composition, settings, options),
         remarks=(*too_few, *corrected.diagnostics.remarks),
         sameness=None if look is None else look.found(),
+        judged=judged_at_proportions(
+            file.sample, corrected.correction.weight, options.level, options.n_draws
+        ),
     )
     return stage_files.ShiftFile(
         method_spec=file.method_spec,

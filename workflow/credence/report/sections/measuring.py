@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from credence.evaluation.verdict import by_gap
-from credence.findings import CalibrationTest, Findings, MetricValue, Notice, ProteinList
+from credence.findings import (
+    CalibrationTest,
+    Findings,
+    MetricValue,
+    Notice,
+    ProteinList,
+    ShiftFinding,
+)
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot, comparison, interval_of, without_interval
@@ -27,6 +34,7 @@ from credence.report.wording import (
     slug,
     three_decimals,
     two_decimals,
+    with_interval,
 )
 
 TESTS = {
@@ -55,6 +63,7 @@ def section(findings: Findings) -> page.Section | None:
         f"Across: confidence; upwards: precision, {100 * findings.results.level:g} % intervals. "
         "Grey: chance. Orange: off.",
         _numbers(lookup),
+        *map(_at_proportions, findings.shifts),
         verdict_on_methods(lookup),
         _seen_by_tests(lookup),
     )
@@ -154,8 +163,8 @@ def _numbers(lookup: Lookup) -> page.TableBlock:
     words = {findings.chosen: findings.chosen, RAW: "raw scores", CLASS_ALONE: "class only"}
     fitted = {method.name for method in findings.methods}
     return page.table(
-        f"Over all classes, cross-validated by {lookup.families}: less is better. In brackets "
-        "after the ECE what chance alone gives.",
+        f"Over all classes, cross-validated by {lookup.families}, at the class proportions of the "
+        "calibration set: less is better. In brackets after the ECE what chance alone gives.",
         [name for name in words if name in fitted],
         page.word("confidence from", lambda name: words[name]),
         page.number("NLL", lambda name: lookup.loss(name, None)),
@@ -166,6 +175,28 @@ def _numbers(lookup: Lookup) -> page.TableBlock:
             "ECE, debiased": "Expected calibration error: how far confidences lie from the "
             "precision, on average over bins, less what chance adds",
         },
+    )
+
+
+def _at_proportions(shift: ShiftFinding) -> page.Folded | None:
+    """Return how good confidences are that are corrected for a query set's class proportions."""
+    if not shift.judged:
+        return None
+    return page.Folded(
+        summary=f"At the class proportions of {shift.name}",
+        blocks=(
+            page.table(
+                "Confidences of calibration proteins, cross-validated by family and corrected as "
+                f"those of {shift.name} are; a protein counts as often as these proportions say.",
+                shift.judged,
+                page.word("predicted class", lambda row: row.class_name or "all"),
+                page.number("proteins", "n", count),
+                page.number("families", "n_families", count),
+                page.number("mean confidence", "confidence", share),
+                page.number("precision", "precision lower upper", with_interval),
+                page.number("NLL", "loss", three_decimals),
+            ),
+        ),
     )
 
 
