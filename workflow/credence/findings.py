@@ -1225,28 +1225,36 @@ class QuerySet:
 class VerdictSettings:
     """Cut-offs of the checks that the page's verdict rests on."""
 
-    off_by: float = setting(0.05, "confidences are off by more than this", above=0, below=1)
+    off_by: float = setting(
+        0.05,
+        "difference between confidence and precision from which on a class is off",
+        above=0,
+        below=1,
+    )
     power: float = setting(
-        0.8, "chance to notice another classifier that a test needs", above=0, below=1
+        0.8, "power that the test for another classifier needs", above=0, below=1
     )
     held: float = setting(
-        0.7, "part of the predictions that each check has to hold for",
+        0.7, "share of the predictions for which each check has to hold",
         above=0, high=1,
     )  # fmt: skip
     off_at_most: float = setting(
-        0.2, "not to be used: more of the predictions are in classes that are off", above=0, high=1
+        0.2,
+        "not to be used above this share of predictions in classes that are off",
+        above=0,
+        high=1,
     )
     evidence_at_least: float = setting(
-        0.4, "not to be used: fewer of the predictions have sufficient data", low=0, below=1
+        0.4, "not to be used below this share of predictions with sufficient data", low=0, below=1
     )
     relatives: float = setting(
         0.02,
-        "part of the proteins that may have a homologue in another group (leakage)",
+        "share of the proteins that may have a homologue in another group (leakage)",
         above=0,
         below=1,
     )
     relatives_at_most: float = setting(
-        0.05, "not to be used: more of them surely have one", above=0, below=1
+        0.05, "not to be used above this share of proteins that surely have one", above=0, below=1
     )
 
 

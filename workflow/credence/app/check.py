@@ -41,20 +41,20 @@ A_REPORT = "Name the folder of a report that this version made: reports/NAME."
 )
 @click.argument("targets", nargs=-1, metavar="CONFIG|TABLE...")
 @table_options
-@click.option("--labelled", is_flag=True, help="Demand a true class for every protein.")
+@click.option("--labelled", is_flag=True, help="Require a true class for every protein.")
 @click.option("--labels", "labels_json", default="null", help="Where the labels are, as JSON.")
 @file_options(proteins="FASTA file of the same proteins; every mismatch is listed.")
 @match_option
 @file_options(
-    calibration="What credence fit wrote: say which proteins of TABLE it was fitted on.",
+    calibration="A calibration: name the proteins of TABLE that it was fitted on.",
     samples="Also write the checked table, in one form for all.",
     out="Also write what was found, as JSON.",
 )
 @click.option(
     "--looked",
     metavar="REPORT",
-    help="Record that somebody looked at the figure of each class in this report (its folder, "
-    "reports/NAME) by eye: in CONFIG, or without one as lines to put there.",
+    help="Record that somebody looked by eye at the figure of each class in this report "
+    "(the folder reports/NAME). Written into CONFIG, or printed if none is given.",
 )
 @click.option("--by", help="With --looked: who looked.")
 @click.option("--date", "day", help="With --looked: the day, as 2026-11-28.")
@@ -64,8 +64,8 @@ def command(
 ) -> int:
     """Check your tables or configuration, and report every problem at once.
 
-    Of a configuration, all that it names is read: tables, labels, proteins.
-    Of a table whose format is not stated, the formats that fit are proposed.
+    For a configuration, every file that it names is read: tables, labels, proteins. For a table
+    without --format, the formats that fit are proposed.
     """
     try:
         if looked is not None:

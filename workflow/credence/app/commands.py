@@ -38,7 +38,7 @@ from credence.problems import nearest, refuse
 from credence.progress import echo
 
 scale_option = click.option(
-    "--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to."
+    "--scale", type=click.FloatRange(0.0, min_open=True), help="What the scores of a row sum to."
 )
 
 
@@ -50,20 +50,23 @@ scale_option = click.option(
 @click.argument("proteins")
 @file_options(
     training="FASTA file of the classifier's training set.",
-    clstr="A .clstr file of CD-HIT; then nothing is clustered.",
+    clstr="A .clstr file of CD-HIT, whose clusters are taken as they are.",
     relatives="Also write which proteins have a relative in training.",
 )
 @pieces_options
 @match_option
 @settings_options("cluster")
 @threads_option
-@click.option("--timeout", type=click.FloatRange(1.0), help="Seconds that the engine may take.")
+@click.option(
+    "--timeout", type=click.FloatRange(1.0), help="Stop the search after this many seconds."
+)
 @out_option("The clusters: id, cluster, representative, identity, coverage.")
 def cluster() -> None:
     """Find families: groups of homologous proteins among PROTEINS.
 
-    Two are relatives at 40 % identity over 80 % of the shorter one, unless you set it
-    otherwise. With --training it also says who is a relative of what the classifier learnt from.
+    Two proteins are homologues at 40 % identity over 80 % of the shorter one, unless you set
+    other limits. With --training it also names the homologues of the classifier's training
+    proteins.
     """
 
 
@@ -76,24 +79,23 @@ def cluster() -> None:
 @optional_tables_argument
 @table_options
 @file_options(
-    labels="In place of TABLE, where nothing is scored yet: a table of id and true_class, or as "
-    """JSON {"table": …, "label_column": …} or, of the headers of --proteins, {"pattern": …}."""
+    labels="In place of TABLE, where nothing is scored yet: a table of id and true_class; or, in "
+    """JSON, {"table": …, "label_column": …} or {"pattern": …} for the headers of --proteins."""
 )
 @rows_option(
     "--class",
     "CLASS FASTA",
-    "In place of TABLE: a class and a FASTA file of its proteins; repeat it.",
+    "In place of TABLE: a class and the FASTA file of its proteins; repeat it for each class.",
     "of_class",
 )
 @file_options(
-    clusters="Table of clusters; without it each protein is its own.",
+    clusters="Table of clusters; without it every protein counts as a family of its own.",
     training="FASTA file of the classifier's training set.",
-    relatives="Table of training relatives, from credence cluster.",
+    relatives="Table of homologues of training proteins: --relatives of credence cluster.",
     proteins="FASTA file of the table's proteins, for the audit.",
 )
 @flag_options(
-    own_clusters="CLUSTERS is a table of your own, not what credence cluster wrote: the page "
-    "says so."
+    own_clusters="--clusters is a table of your own, not of credence cluster; the page says so."
 )
 @match_option
 @settings_options("split")
@@ -104,11 +106,10 @@ def cluster() -> None:
 def split() -> None:
     """Split proteins into groups that share no family, so that a test on one is honest.
 
-    Every class has about the same share in each group.
-    No scores are needed: --labels, or --class for each class, take the place of TABLE. Proteins
-    calibrate, or are for what --roles says, but for relatives of training proteins, which
-    are set aside with their reason. An audit says who has a relative in
-    another group; it needs sequences.
+    Every class has about the same share in each group. No scores are needed: --labels, or
+    --class for each class, take the place of TABLE. All proteins are for calibration, unless
+    --roles says otherwise; homologues of training proteins are set aside, with the reason. An
+    audit (--audit, needs sequences) counts the proteins that have a homologue in another group.
     """
 
 
@@ -134,8 +135,8 @@ def split() -> None:
 )
 @repeated_options(added="What an earlier trove added: added.fasta.")
 @file_options(training="FASTA file of the classifier's training set.")
-@repeated_options(clusters="Table of given clusters; then nobody searches.")
-@file_options(trove_clusters="The same of the trove.")
+@repeated_options(clusters="Table of clusters; homologues are then not searched for.")
+@file_options(trove_clusters="Table of clusters of the trove.")
 @settings_options("attach")
 @threads_option
 @click.option("--samples-as", default="samples.parquet", help="Name of the table in the folder.")
@@ -155,26 +156,26 @@ def attach() -> None:
 )
 @labelled_options
 @labels_option
-@file_options(novelty="What credence novelty wrote, for methods that ask where proteins lie.")
+@file_options(novelty="File from credence novelty; the method macest needs it.")
 @repeated_options(
-    proteins="FASTA file of the proteins, by which others find them again; repeat it."
+    proteins="FASTA file of the proteins: later commands recognise them by it; repeat it."
 )
 @match_option
 @scale_option
 @flag_options(logits="The scores are logits: the softmax of each row is read.")
 @file_options(
-    read_as="How later tables are read, as JSON, where TABLE is what credence check wrote; else "
-    "as TABLE is."
+    read_as="How later tables are read, as JSON; like TABLE unless given. For a TABLE that "
+    "credence check wrote."
 )
-@file_options(tools="What credence combine wrote with --record, of a table that it wrote.")
+@file_options(tools="For a TABLE from credence combine: the file of its --record.")
 @click.option(
     "--design-effect",
     type=Finite(1.0),
-    help="Of --format counts: so many proteins are taken for one family.",
+    help="With --format counts: how many proteins count as one family.",
 )
 @file_options(
-    held_out="Also write its confidences by fits without the proteins' families, in five folds: "
-    "evaluate and events with --folds 5, and compare, then need not find them again."
+    held_out="Also write the held-out confidences (cross-validated by family, five folds); "
+    "evaluate and events with --folds 5, and compare, then run faster."
 )
 @settings_options("fit")
 @out_option("The calibration, a JSON file.")
@@ -197,10 +198,12 @@ def fit() -> None:
 @click.option(
     "--tools", "tools_json", default="[]", help="The further tools, as JSON: see docs/tools.md."
 )
-@file_options(calibration="In place of --tools, of unlabelled TABLE: what credence fit wrote.")
-@repeated_options(tool="With it: table of a further tool, as name=table; one may be left out.")
+@file_options(calibration="For an unlabelled TABLE, in place of --tools: the calibration file.")
+@repeated_options(
+    tool="With --calibration: table of a further tool, as name=table; one may be left out."
+)
 @file_options(
-    answers="With it: also write the answer of each tool, and how sure it was.",
+    answers="Also write the answer of each tool, and how sure it was; with --calibration.",
     record="Also write how they are combined, for credence fit --tools.",
 )
 @settings_options("combine")
@@ -218,40 +221,42 @@ def combine() -> None:
 )
 @tables_as_given
 @file_options(
-    calibration="What credence fit wrote.",
-    release="In its place: name or folder of a release of the run.",
-    run="In their place: name of a run, whose calibration, events and settings are taken, and "
-    "novelty where --proteins are given.",
+    calibration="The calibration: a file from credence fit, or a name of credence show "
+    "calibrations.",
+    release="In place of --calibration: name or folder of a release of the run.",
+    run="In place of --calibration: name of a run; its calibration, events and settings are used, "
+    "and its novelty file if --proteins is given.",
 )
 @default_option(
-    "--config",
-    "config.yaml",
-    "The configuration of that run; read with the name of a release or a run.",
+    "--config", "config.yaml", "The configuration of that run, for --release or --run."
 )
 @table_options
 @file_options(
-    shift="What credence shift wrote with --record; or none: no correction for the class "
-    "proportions of TABLE, which are estimated otherwise.",
-    events="What credence events wrote of the same set.",
-    novelty="What credence novelty wrote: how far each protein is from those.",
-    proteins="FASTA file of the proteins of TABLE: for --novelty, and to find calibration ones.",
-    vectors="For --novelty, in place of --proteins: their vectors, npz or Parquet.",
+    shift="Class proportions to correct for: the file of --record of credence shift; or none, for "
+    "no correction. Unless given, they are estimated from TABLE.",
+    events="File from credence events: adds the class-group probabilities.",
+    novelty="File from credence novelty: flags proteins that are far from all known ones.",
+    proteins="FASTA file of the proteins of TABLE: for --novelty, and to find proteins that are "
+    "in the calibration set.",
+    vectors="For --novelty, in place of --proteins: vectors of the proteins, npz or Parquet.",
 )
 @match_option
-@repeated_options(tool="Table of a further tool, as name=table, with a calibration of several.")
+@repeated_options(
+    tool="Table of a further tool, as name=table, if the calibration combines several."
+)
 @file_options(
-    answers="What credence combine wrote with --answers, of a table that it wrote.",
+    answers="For a TABLE from credence combine: the file of its --answers.",
     novelty_record="Also write what was found of novelty, as JSON.",
 )
-@click.option("--name", default="query", help="What to call TABLE there.")
+@click.option("--name", default="query", help="Name of TABLE in the two records.")
 @flag_options(ids_across="With a folder as --out: no id may be in two TABLEs.")
 @click.option(
     "--ending",
     type=click.Choice([".tsv", ".tsv.gz", ".tsv.zst", ".parquet"]),
-    help="The same: kind of files; that of each TABLE unless given.",
+    help="With a folder as --out: kind of its files; that of each TABLE unless given.",
 )
 @file_options(
-    lists="Also write lists of the proteins that can be used into this folder.",
+    lists="Also write the lists of accepted predictions into this folder.",
     lists_record="Also write what was found of these lists, as JSON.",
 )
 @settings_options("annotate")
@@ -275,12 +280,12 @@ def annotate(
 ) -> None:
     """Give every prediction in TABLE a confidence: the probability that it is right.
 
-    Needs nothing but the table and a calibration file. The class proportions of the
-    table are estimated, and confidences corrected for them. Tables of any size:
-    they are read piece by piece. TABLE may be a folder of tables, or a pattern in quotes.
-    An --out without an ending is a folder: each table gets a file there, by itself; the
-    same command again goes on with those that are missing or out of date. Of several tools
-    the first may be missing: give --tool alone.
+    Needs only the table and a calibration. The class proportions of the table are estimated,
+    and confidences are corrected for them. Tables may be of any size: they are read piece by
+    piece. TABLE may be a folder of tables, or a pattern in quotes. If --out has no ending, it
+    is a folder, and each table gets a file there; the same command again makes only those that
+    are missing or out of date. If the calibration combines several tools and you have no
+    table of the first, give the others with --tool and leave TABLE out.
     """
     from credence.app.configuration import files_of_run, named_calibration
     from credence.tables.shards import expanded
@@ -345,16 +350,17 @@ def annotate(
 @labelled_options
 @labels_option
 @file_options(
-    calibration="What credence fit wrote: for thresholds on its confidences as well.",
-    shift="What credence shift wrote: estimates are for these class proportions, as lists are.",
+    calibration="Calibration file: adds thresholds on its confidences.",
+    shift="File of --record of credence shift: estimates are then for its class proportions.",
 )
 @settings_options("thresholds")
 @out_option("The thresholds: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def thresholds() -> None:
-    """Find for each class the score from which on predictions are right as often as you want.
+    """Find, for each class, the score above which predictions are right as often as you want.
 
-    For each class, and for all together: the threshold as estimated, and the one
-    that is guaranteed for proteins of new families. Each is a statement by itself.
+    For each class, and for all together: the estimated threshold, and the higher one that is
+    guaranteed for proteins of new families. Each guarantee holds for its own class and
+    precision, not for all of the table at once.
     """
 
 
@@ -364,20 +370,20 @@ def thresholds() -> None:
     "list",
 )
 @click.argument("confidences")
-@required_options(calibration="What they were annotated with.")
-@file_options(shift="The same: what credence shift wrote.")
+@required_options(calibration="The calibration that CONFIDENCES were annotated with.")
+@file_options(shift="The file of --shift, if CONFIDENCES were annotated with one.")
 @click.option(
     "--error",
     type=Finite(0.0, 1.0, min_open=True, max_open=True),
     required=True,
-    help="Error rate that the list may hold.",
+    help="Error rate (FDR): at most this share of the list is wrong.",
 )
 @flag_options(
-    by_class="A list for each class, each by itself.",
-    of_background="The list of background predictions, in place of the calls.",
-    certain="The upper bound of the error rate, not its estimate, is at most --error.",
+    by_class="Make a list for each class by itself.",
+    of_background="List the predictions of background classes, in place of the others.",
+    certain="Hold the upper bound of the error rate, not its estimate, below --error.",
 )
-@file_options(clusters="Table of clusters of the listed proteins, for the interval.")
+@file_options(clusters="Table of clusters of these proteins: homologues then widen the interval.")
 @settings_options("list")
 @json_option
 @spreadsheet_option
@@ -385,9 +391,9 @@ def thresholds() -> None:
 def list_predictions() -> None:
     """List the predictions to work with: at most the share that you state is wrong.
 
-    CONFIDENCES is what credence annotate wrote. Calls are predictions of any class that is
-    not background. The error is that of the list, as held-out proteins show it, not that of
-    a protein in it.
+    CONFIDENCES is a table from credence annotate. Predictions of background classes (Other, say)
+    are left out, unless you ask for them. The error rate is that of the whole list, measured on
+    held-out proteins; for one protein, read its confidence.
     """
 
 
@@ -395,32 +401,34 @@ def list_predictions() -> None:
     "plan.plan_verification", "plan conf.tsv --calibration c.json --number 20 --out plan.tsv"
 )
 @click.argument("confidences")
-@required_options(calibration="What they were annotated with.")
-@file_options(shift="The same: what credence shift wrote.")
-@default_option("--number", 50, "How many can be verified.", type=click.IntRange(1))
-@file_options(clusters="Table of clusters of these proteins: then one of each is chosen.")
+@required_options(calibration="The calibration that CONFIDENCES were annotated with.")
+@file_options(shift="The file of --shift, if CONFIDENCES were annotated with one.")
+@default_option("--number", 50, "How many proteins you can verify.", type=click.IntRange(1))
+@file_options(clusters="Table of clusters of these proteins: at most one of each is chosen.")
 @spreadsheet_option
 @out_option("The table to fill in: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def plan() -> None:
     """Choose the proteins whose verification at the bench would teach most.
 
-    Those whose classes narrow the intervals of the table most, where most of its
-    predictions are. Filled in, the table gives the labels of a trove.
+    They are the proteins whose verification would narrow the intervals of CONFIDENCES most. Fill
+    in their true classes: the table then gives the labels of a trove (credence trove add).
     """
 
 
 @stage_command("gff.annotate_gff", "gff conf.tsv --gff demo/my_phages.gff3 --out annotated.gff3")
 @click.argument("confidences")
 @required_options(gff="The GFF3 file of the genome, plain or .gz.")
-@file_options(attribute="Which attribute of its CDS holds the ids; else the one that does.")
-@flag_options(some="Leave out what of CONFIDENCES is not in the file.")
-@out_option("The same file with further attributes, plain or .gz.")
+@file_options(
+    attribute="Attribute of the CDS lines that holds the protein ids; found unless given."
+)
+@flag_options(some="Leave out proteins of CONFIDENCES that are not in the GFF3 file.")
+@out_option("The GFF3 file with the new attributes, plain or .gz.")
 def gff() -> None:
     """Put confidences into the GFF3 file of a genome, so that a genome browser shows them.
 
     Each CDS gets the attributes credence_class, credence_confidence, credence_lower,
     credence_upper, credence_q_value, credence_decision and credence_note, as far as they are
-    known; all else is kept byte for byte. CONFIDENCES is what credence annotate wrote.
+    known; all else is kept byte for byte. CONFIDENCES is a table from credence annotate.
     """
 
 
@@ -429,22 +437,23 @@ def gff() -> None:
     "genomes conf.tsv --calibration c.json --genomes demo/my_phages_genomes.tsv --out genomes.tsv",
 )
 @click.argument("confidences")
-@required_options(calibration="What they were annotated with.")
+@required_options(calibration="The calibration that CONFIDENCES were annotated with.")
 @file_options(
-    shift="The same: what credence shift wrote.",
-    genomes="Table of id and genome; else the column genome of CONFIDENCES.",
-    clusters="Table of clusters of these proteins: relatives are right or wrong alike.",
+    shift="The file of --shift, if CONFIDENCES were annotated with one.",
+    genomes="Table of id and genome; without it, the column genome of CONFIDENCES is read.",
+    clusters="Table of clusters of these proteins: homologues count as right or wrong together.",
     record="Also write what the page shows of it, as JSON.",
 )
-@click.option("--name", default="query", help="What to call CONFIDENCES there.")
+@click.option("--name", default="query", help="Name of CONFIDENCES in that record.")
 @settings_options("genomes")
 @spreadsheet_option
 @out_option("The genomes: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def genomes() -> None:
-    """Say of each genome how many of its predictions are right, and whether all are.
+    """Estimate how many predictions of each genome are right, and how probably all are.
 
-    A score table names genomes, contigs or samples in a column: credence annotate --spec
-    '{"genome": "phage"}' keeps it. Calls are the predictions that have a confidence.
+    Give the genome of each protein with --genomes. If your score table names it in a column
+    (phage, say), credence annotate --spec '{"genome": "phage"}' keeps that column. Background
+    predictions, and those without a confidence, do not count.
     """
 
 
@@ -453,17 +462,16 @@ def genomes() -> None:
 )
 @click.argument("confidences")
 @required_options(
-    calibration="What they were annotated with.",
-    date="When the sample was taken or annotated, like 2026-11-21; the log is in this order.",
+    calibration="The calibration that CONFIDENCES were annotated with.",
+    date="Date of the sample, like 2026-11-21; the log is kept in this order.",
     log="The log: .tsv, .tsv.gz, .tsv.zst or .parquet; made where it is missing.",
 )
 @json_option
 def watch() -> None:
     """Log this sample beside earlier ones, and say when it is time to recalibrate.
 
-    Samples are compared with the first ones by the same calibration: their scores, their
-    class proportions, what is flagged as novel. Whatever their number, an alarm is false at
-    most once in 20 logs.
+    Scores, class proportions and the share of novel proteins are compared with those of the
+    first samples. However long a log grows, at most one log in 20 gives a false alarm.
     """
 
 
@@ -481,7 +489,7 @@ def watch() -> None:
 @default_option(
     "--error",
     0.5,
-    "Share of right labels that the list may hold; 1 for all that more speaks against.",
+    "Greatest share of the list whose labels are right after all; 1 for no limit.",
     type=Finite(0.0, 1.0, min_open=True),
 )
 @spreadsheet_option
@@ -489,8 +497,9 @@ def watch() -> None:
 def labels() -> None:
     """Find proteins whose label is doubtful, among those of known class; no label is changed.
 
-    By their scores, with their family left out, and by the scores and labels of their
-    relatives. How many of the list are right labels is found with planted wrong ones.
+    A label is doubtful if the protein's scores (its family left out of the fit), or the scores
+    and labels of its homologues, contradict it. How many labels of the list are right after all
+    is estimated by planting wrong labels and looking for them.
     """
 
 
@@ -500,11 +509,11 @@ def labels() -> None:
     "--proteins demo/proteins.fasta --out novelty.json",
 )
 @labelled_options
-@repeated_options(proteins="FASTA file of the proteins; repeat it.")
+@repeated_options(proteins="FASTA file of the proteins of TABLE; repeat it.")
 @match_option
 @file_options(
-    vectors="In place of --proteins: npz or Parquet with an id and a vector for each.",
-    training="FASTA file, or vectors, of what the classifier was trained on.",
+    vectors="In place of --proteins: npz or Parquet file with the id and vector of each protein.",
+    training="FASTA file, or vectors, of the classifier's training proteins.",
 )
 @settings_options("novelty")
 @threads_option
@@ -512,9 +521,8 @@ def labels() -> None:
 def novelty() -> None:
     """Learn what known proteins look like, so that new ones far from all of them are flagged.
 
-    A protein's place is made of what it consists of: words of residues, length
-    and chemistry; or of vectors of your own, as a protein language model gives
-    them.
+    Proteins are compared by their short residue words, length and chemistry; or by vectors of
+    your own, as a protein language model gives them.
     """
 
 
@@ -524,8 +532,8 @@ def novelty() -> None:
 )
 @tables_argument
 @table_options
-@click.option("--calibration", required=True, help="What credence fit wrote.")
-@file_options(record="Also write all that was found, for credence annotate --shift.")
+@click.option("--calibration", required=True, help="The calibration: a file from credence fit.")
+@file_options(record="Also write the full result, for credence annotate --shift.")
 @click.option("--name", default="", help="Name of the query set on the page.")
 @settings_options("shift")
 @spreadsheet_option
@@ -535,9 +543,8 @@ def novelty() -> None:
 def shift() -> None:
     """Estimate which share of the proteins in TABLE is of each class (label shift).
 
-    Only the class proportions may differ from the calibration set's; whether
-    that is so is tested, and reported. Tables of any size: they are read piece
-    by piece.
+    It assumes that only the class proportions differ from those of the calibration set. That
+    assumption is tested, and the result is reported. Tables may be of any size.
     """
 
 
@@ -549,16 +556,16 @@ def shift() -> None:
 @labelled_options
 @settings_options("events")
 @file_options(
-    calibration="What credence fit wrote: the confidence to agree with.",
-    novelty="What credence novelty wrote of this set: the feature distance.",
-    held_out="What credence fit wrote with --held-out; else the method is fitted again here.",
+    calibration="The calibration whose confidences the probabilities must agree with.",
+    novelty="File from credence novelty of these proteins: adds the distance as a feature.",
+    held_out="File of --held-out of credence fit; without it the method is fitted again.",
 )
 @out_option("The events, a JSON file, for credence annotate and credence report.")
 def events() -> None:
     """Learn how probable it is that a protein is in a group of classes: any tail protein, say.
 
-    Forecasters are tuned and judged on whole clusters left out. Probabilities are
-    made to contradict neither each other nor the confidence of the calibration.
+    Forecasters are tuned and judged in cross-validation by family. The probabilities agree with
+    each other and with the confidence of the calibration.
     """
 
 
@@ -594,14 +601,14 @@ def release() -> None:
 )
 @click.argument("older")
 @click.argument("newer")
-@file_options(table="A score table: compare the confidences of its proteins.")
+@file_options(table="Score table whose confidences are compared; unless given, the set itself.")
 @table_options
-@click.option("--method", help="Method compared, where both have several.")
+@click.option("--method", help="The method to compare, if both have several.")
 @file_options(
     classes="Also write the changes by class, as a table.",
-    page="Also make a page of them, one HTML file.",
-    record="Also write all that was found, as JSON.",
-    held_out="What credence fit wrote of OLDER with --held-out; else it is fitted again here.",
+    page="Also make a page of the changes, one HTML file.",
+    record="Also write the full result, as JSON.",
+    held_out="File of --held-out of credence fit for OLDER; without it, OLDER is fitted again.",
 )
 @json_option
 @spreadsheet_option
@@ -609,9 +616,9 @@ def release() -> None:
 def compare() -> None:
     """Show which confidences changed between two releases of a calibration set, and why.
 
-    Both are folders of releases, or calibration files: these have counts and
-    bandwidths; what moved a confidence, metrics and drift need the proteins,
-    which the folders of results/ hold.
+    OLDER and NEWER are folders of releases, or calibration files. Two files show only counts and
+    bandwidths. Why a confidence moved, metrics and drift need the proteins: give the folders
+    results/<run>/releases/<release>.
     """
 
 
@@ -626,40 +633,40 @@ def compare() -> None:
     "calibrations",
     multiple=True,
     required=True,
-    help="What credence fit wrote: from this table; or, to judge it as it is, from others. Once "
-    "for each method.",
+    help="A calibration file, fitted on TABLE (it is cross-validated) or on other proteins (it is "
+    "judged as it is); repeat it for each method.",
 )
 @repeated_options(
-    held_out="What credence fit wrote with --held-out of one of the methods; "
-    "others are fitted here."
+    held_out="File of --held-out of credence fit for one of the methods; the others are fitted "
+    "here."
 )
 @file_options(
-    novelty="What credence novelty wrote: for quality by identity with known proteins, and for "
-    "methods that ask where proteins lie.",
-    chosen="Method of the published confidences; else the first.",
+    novelty="File from credence novelty: adds quality by identity with known proteins; the "
+    "method macest needs it.",
+    chosen="Method of the published confidences; the first unless given.",
 )
 @click.option("--check", "summary", help="What credence check wrote of this table.")
-@repeated_options(attached="attach.json of a trove in it; each once.")
+@repeated_options(attached="attach.json of a trove in TABLE; repeat it for each.")
 @default_option(
     "--resample",
     "cluster",
-    "What intervals of metrics draw; row takes relatives for independent, to show how "
-    "wrong that is.",
+    "What the intervals of metrics resample: whole clusters, or single rows as if homologues "
+    "were independent (too narrow; to show the difference).",
     type=click.Choice(["cluster", "row"]),
 )
 @settings_options("evaluate")
 @click.option("--metrics", help="Also write the metrics as a table.")
-@click.option("--thresholds", help="Also write from where on predictions can be used, as a table.")
+@click.option("--thresholds", help="Also write the thresholds of each class, as a table.")
 @out_option("The findings, a JSON file; credence report makes a page of it.")
 def evaluate() -> None:
     """Judge how well confidences hold on protein families that the calibration has not seen.
 
-    TABLE is the one that the calibrations were fitted on: each method is fitted again without
-    one fold of whole clusters after the other; the numbers called held-out are of proteins left
-    out. Proteins of the role test are judged too, by the finished calibrations.
+    If TABLE is the one that the calibrations were fitted on, each method is cross-validated by
+    family: fitted without one fold of whole clusters, judged on that fold (held_out in the
+    table of metrics). Proteins with the role test are judged by the finished calibrations.
 
-    Or TABLE is newly labelled: the finished calibrations are judged as they are, and the numbers
-    are called test. Proteins that calibrated are left out, and counted.
+    If TABLE is newly labelled, the finished calibrations are judged as they are (test in the
+    table of metrics). Its calibration proteins are left out, and counted.
     """
 
 
@@ -668,43 +675,46 @@ def evaluate() -> None:
 @rows_option(
     "--query-set",
     "NAME CONFIDENCES CHECK",
-    "A query set: its name, its confidences, and what credence check wrote of it.",
+    "A query set: its name, its table of confidences, and --out of credence check.",
     "queries",
 )
 @repeated_options(
-    shift="What credence shift wrote of a query set with --record; repeat it.",
-    changes="What credence compare wrote of a release with --record; repeat it, in order.",
+    shift="File of --record of credence shift for a query set; repeat it.",
+    changes="File of --record of credence compare for a release; repeat it, in order.",
 )
-@click.option("--events", help="What credence events wrote.")
-@click.option("--labels", help="What credence labels wrote with --record.")
+@click.option("--events", help="File from credence events.")
+@click.option("--labels", help="File of --record of credence labels.")
 @repeated_options(
-    novelty="What credence annotate wrote of a query set with --novelty-record; repeat it.",
-    lists="The same with --lists-record; repeat it.",
-    genomes="What credence genomes wrote of a query set with --record; repeat it.",
+    novelty="File of --novelty-record of credence annotate for a query set; repeat it.",
+    lists="File of --lists-record of credence annotate for a query set; repeat it.",
+    genomes="File of --record of credence genomes for a query set; repeat it.",
 )
 @rows_option(
     "--read",
     "ROLE FILE",
-    "A further file that the run read, and as what: training proteins, clusters; repeat it.",
+    "A further input file, and what it was: training proteins, say; repeat it.",
 )
 @rows_option(
     "--truth",
     "NAME TABLE",
-    "True classes of a query set, shown beside what was promised: id, true_class; repeat it.",
+    "Query set and table of its true classes (id, true_class), which the page compares with the "
+    "confidences; repeat it.",
 )
-@click.option("--settings", "run_json", default="{}", help="What to say of the run, as JSON.")
+@click.option(
+    "--settings", "run_json", default="{}", help="Name, title and other facts of the run, as JSON."
+)
 @click.option("--findings", "complete", help="Also write the findings, query sets included.")
-@click.option("--split", help="What credence split wrote with --summary.")
+@click.option("--split", help="File of --summary of credence split.")
 @click.option("--metrics", help="Table of metrics, to put beside the page.")
 @click.option("--calibration", help="Calibration file, to put beside the page.")
-@click.option("--archive", help="Also write a zip file of all this, ready to deposit.")
+@click.option("--archive", help="Also write a zip file of page and files, ready to deposit.")
 @click.option("--put", "further", multiple=True, help="A further file for the archive; repeat it.")
-@click.option("--index", help="Also write a page over all runs whose folders lie beside it.")
+@click.option("--index", help="Also write a page that lists all runs in folders beside this one.")
 @out_option("The page; report.json is written beside it.")
 def report() -> None:
     """Make the page of results: one HTML file that needs nothing else.
 
-    FINDINGS is what credence evaluate wrote, or --findings of this command.
+    FINDINGS is the file from credence evaluate, or --findings of this command.
     """
 
 
@@ -714,23 +724,23 @@ def report() -> None:
 )
 @click.option("--findings", "found_in", help="findings.json of a run, in its own folder.")
 @click.option(
-    "--records", help="In its place: records, as verification/figure_records.py makes of a table."
+    "--records",
+    help="In place of --findings: a file that verification/figure_records.py makes of a table.",
 )
 @out_option("Folder of the figures; made where it is missing.")
-@click.option("--only", help="Numbers or names of figures, with commas: 09,17. All unless given.")
-@default_option("--formats", "pdf,svg,png", "What is made of each, with commas.")
+@click.option("--only", help="Numbers or names of figures, with commas: 09,17; all unless given.")
+@default_option("--formats", "pdf,svg,png", "File formats of each figure, with commas.")
 @default_option(
     "--columns",
     "both",
-    "Columns of a journal that it fills: one (85 mm), two (174 mm).",
+    "Width in columns of a journal: one (85 mm), two (174 mm).",
     type=click.Choice(["one", "two", "both"]),
 )
 def figures() -> None:
     """Draw the figures of a run for a journal, each with its numbers as a table.
 
-    What the run did not fit is fitted now; figures.json in the folder holds all
-    that is drawn. figures.tsv says what each shows, with a caption, and why one
-    is missing.
+    Methods that a figure needs and the run did not fit are fitted now. figures.tsv has a caption
+    for each figure, or says why it is missing; figures.json has all that is drawn.
     """
 
 
@@ -771,9 +781,8 @@ def check_page(record: str, require: str) -> int:
 def show(kind: str, name: str | None, as_json: bool) -> None:
     """List what there is: calibrations, methods, table formats, metrics, installed programs.
 
-    With a NAME, all that is known of it. Methods stand from simple to complex. A bundled
-    calibration can be named where a command takes --calibration, a format where one takes
-    --format.
+    With a NAME, it shows the details of one. Methods are ordered from simple to complex. Names of
+    bundled calibrations can be given as --calibration, those of formats as --format.
     """
     from credence.stages.methods import LISTS
 

@@ -39,26 +39,26 @@ queries: []  # tables that are to be given confidences:
 @click.argument("name")
 @click.option("--scores", required=True, help="Score table of labelled proteins.")
 @file_options(
-    format="Its format; found where it is not stated.",
-    query_format="Format of the tables of --query; found where it is not stated.",
-    labels="Table of true classes, if not in the scores: id, true_class, or --label-columns.",
-    proteins="FASTA file of the same proteins.",
+    format="Format of --scores; found unless given.",
+    query_format="Format of the tables of --query; found unless given.",
+    labels="Table of true classes (id, true_class, or --label-columns), if --scores has none.",
+    proteins="FASTA file of the proteins of --scores.",
     training="FASTA file of the classifier's training set.",
 )
 @click.option(
-    "--columns", help="Its columns: id=Accession,true_class=Location,classes=A;B;C; found if not."
+    "--columns",
+    help="Columns of --scores: id=Accession,true_class=Location,classes=A;B;C; else found.",
 )
-@click.option("--label-columns", help="Those of --labels: id=Accession,true_class=Location.")
-@click.option("--scale", type=float, help="What the scores of a row sum to; found if not.")
-@click.option("--logits", is_flag=True, help="The scores are logits; found if not.")
+@click.option("--label-columns", help="Columns of --labels: id=Accession,true_class=Location.")
+@click.option("--scale", type=float, help="What the scores of a row sum to; found unless given.")
+@click.option("--logits", is_flag=True, help="The scores are logits; found unless given.")
 @click.option("--query", multiple=True, help="A table to be given confidences; repeat it.")
 @click.option("--out", help="The configuration; NAME.yaml unless given.")
 def command(name: str, scores: str, query: tuple[str, ...], out: str | None, **given: Any) -> None:
     """Write a configuration for your own tables, with a comment on every setting.
 
-    It finds out what the tables are: of a known tool, or which columns hold the
-    ids, the true classes, the scores. What it writes passes credence check, for all
-    is checked before. It overwrites nothing.
+    It finds out which tool wrote the tables, or which columns hold ids, true classes and scores.
+    The tables are checked as credence check does. No file is overwritten.
     """
     from credence.app import configuration
     from credence.app.check import check_files

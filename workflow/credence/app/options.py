@@ -54,7 +54,8 @@ def settings_options(stage: str) -> Callable[[Command], Command]:
             "settings_json",
             default="{}",
             show_default=False,
-            help="The settings of this stage as JSON: {section: {setting: value}}.",
+            help="Any settings of the configuration that this command uses, as JSON: "
+            "{section: {setting: value}}.",
         ),
     )
 
@@ -316,12 +317,14 @@ required_options = _options_with(required=True)
 repeated_options = _options_with(multiple=True)
 flag_options = _options_with(is_flag=True)
 table_options = as_one(
-    click.option("--format", "format_", help="Format of the table; see: credence check TABLE."),
+    click.option(
+        "--format", "format_", help="Format of the table; credence check TABLE proposes one."
+    ),
     click.option(
         "--spec",
         "spec_json",
         default="{}",
-        help="How the table is read, as JSON: keys of a set of the configuration.",
+        help="How the table is read, as JSON: keys of calibration_set in the configuration.",
     ),
 )
 
@@ -341,33 +344,33 @@ optional_tables_argument = click.argument(
     "tables", nargs=-1, metavar="[TABLE...]", callback=_expanded
 )
 group_options = file_options(
-    groups="Table of groups and roles; only `calibration` is used.",
-    clusters="Table of clusters; else those of --groups.",
+    groups="Table from credence split; only proteins with the role calibration are used.",
+    clusters="Table of clusters (families); those of --groups unless given.",
 )
 labelled_options = as_one(tables_argument, table_options, group_options)
 labels_option = file_options(labels="Table of true classes: id and true_class.")
-threads_option = click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+threads_option = click.option(
+    "--threads", type=click.IntRange(1), default=1, show_default=True, help="Cores to use."
+)
 pieces_options = as_one(
     click.option(
         "--pieces",
         metavar="FOLDER",
-        help="Keep pieces there until all is done; a command that was killed goes on.",
+        help="Keep finished pieces in this folder; a command that was stopped goes on.",
     ),
     click.option(
         "--share",
         metavar="STEP:K/N",
-        help="Make only share K of N of a step's pieces, for several machines (docs/cluster.md).",
+        help="Do only part K of N of a step, to divide it among machines (docs/cluster.md).",
     ),
 )
 spreadsheet_option = flag_options(
-    spreadsheet_safe="Put a quote before cells that a spreadsheet would take for a formula."
+    spreadsheet_safe="Put a quote before cells that a spreadsheet would run as a formula."
 )
 six_decimals_option = flag_options(
-    six_decimals="Numbers of text tables have six decimals; Parquet has all."
+    six_decimals="Write six decimals in text tables; Parquet has all digits."
 )
-also_option = file_options(
-    also="A second file for the same rows, in another format: conf.parquet, say."
-)
+also_option = file_options(also="Also write the same rows in another format: conf.parquet, say.")
 
 
 def default_option(name: str, default: Any, text: str, **facts: Any) -> Callable[[Any], Any]:
@@ -390,5 +393,5 @@ WAYS_TO_MATCH = click.Choice(["full", "first_word"])
 match_option = default_option(
     "--match", "first_word", "How table ids are matched to FASTA headers.", type=WAYS_TO_MATCH
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 config_option = default_option("--config", "config.yaml", "The configuration.")

@@ -90,7 +90,7 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
 @click.option(
     "--cores",
     type=click.IntRange(1),
-    help="Cores of this machine; 2 unless stated. On a cluster: the most that one job may have.",
+    help="Cores of this machine; 2 unless given. On a cluster: the most that one job may have.",
 )
 @default_option(
     "--profile", LOCAL, "Where jobs go: local, slurm, or the folder of a profile of yours."
@@ -112,9 +112,8 @@ def command(
 ) -> int:
     """Do everything that a configuration asks for: from your tables to the finished page.
 
-    Only what is missing or out of date is made. It prints the Snakemake
-    command that it starts; what follows -- is passed on to Snakemake, and all
-    that Snakemake writes is shown then.
+    Only the steps whose inputs changed are repeated. The Snakemake command is printed; what
+    follows -- is passed on to Snakemake, and then all that Snakemake writes is shown.
     """
     code = run_workflow(config, cores, Path(directory), snakemake, verbose, profile)
     if code == 0 and report:
@@ -127,14 +126,14 @@ def command(
     context_settings={"ignore_unknown_options": True},
     epilog="Example: credence demo --directory mydemo",
 )
-@default_option("--directory", ".", "Folder to work in; made if it is not there.")
-@default_option("--cores", 2, "Cores.", type=click.IntRange(1))
+@default_option("--directory", ".", "Folder to work in; made if it is missing.")
+@default_option("--cores", 2, "Cores to use.", type=click.IntRange(1))
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
 def demo(directory: str, cores: int, snakemake: tuple[str, ...]) -> int:
     """Make a finished page from simulated proteins, to see what credence does.
 
-    Writes config.yaml into the folder unless there is one; what is there must
-    simulate its inputs, so that no data of yours are taken for a demo.
+    Writes config.yaml into the folder. One that is there already must be a demo's, so that no
+    data of yours are taken for simulated ones.
     """
     from credence.app import configuration
     from credence.tables.writing import write_text

@@ -39,12 +39,16 @@ def command() -> None:
     "--fasta demo/trove_htj.fasta --date 2026-11-21 --config mylab.yaml"
 )
 @click.argument("name")
-@click.option("--scores", multiple=True, required=True, help="Score table; more than once.")
-@click.option("--fasta", help="FASTA file of the same proteins.")
-@click.option("--labels", help="Table of id and true_class, where the scores have none.")
-@click.option("--date", help="When it arrived, like 2026-11-21; without it, none is known.")
-@click.option("--clusters", help="Table of its clusters, where clusters are given.")
-@click.option("--format", help="Format, where it is not that of the calibration set.")
+@click.option(
+    "--scores", multiple=True, required=True, help="Score table of the trove; repeat it."
+)
+@click.option("--fasta", help="FASTA file of the proteins of --scores.")
+@click.option("--labels", help="Table of true classes (id, true_class), if --scores has none.")
+@click.option("--date", help="Day when it arrived, like 2026-11-21; shown, never used.")
+@click.option(
+    "--clusters", help="Table of its clusters, if the configuration names one for the set."
+)
+@click.option("--format", help="Format of --scores, if not that of the calibration set.")
 @config_option
 def add(name: str, config: str, **given: Any) -> None:
     """Add newly labelled proteins to the calibration set, under the name NAME.
@@ -161,7 +165,7 @@ def list_(config: str, as_json: bool) -> None:
 
 @command.command(epilog="Example: credence trove remove htj --config mylab.yaml")
 @click.argument("name")
-@flag_options(rederive="Also one that others follow: their releases are derived anew.")
+@flag_options(rederive="Also if later troves follow it: their releases are then derived anew.")
 @config_option
 def remove(name: str, rederive: bool, config: str) -> None:
     """Withdraw the proteins of trove NAME from the calibration set; its files stay.

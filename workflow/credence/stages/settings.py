@@ -53,7 +53,7 @@ class ClusteringSettings:
 
     engine: str = setting(
         "mmseqs",
-        "what finds homologues: mmseqs, or without a program exact, kmer",
+        "what finds homologues: mmseqs; or exact or kmer, which need no program",
         ("mmseqs", "exact", "kmer"),
     )
     identity: float = setting(0.4, "least identity of homologues", above=0, high=1)
@@ -62,12 +62,12 @@ class ClusteringSettings:
     )
     chance: float | None = setting(
         1e-6,
-        "pairs of random proteins that score like homologues, at most; null: identity and "
-        "coverage alone",
+        "greatest share of random protein pairs that may pass for homologues; null: identity and "
+        "coverage alone decide",
         above=0,
     )
     table: str | None = setting(
-        None, "a table of clusters that you made (id, cluster); then nothing is clustered"
+        None, "your own table of clusters (id, cluster), used in place of a search for homologues"
     )
 
 
@@ -75,18 +75,18 @@ class ClusteringSettings:
 class SplitSettings:
     """How whole clusters are put into groups."""
 
-    groups: int = setting(12, "groups of whole clusters", low=2, high=1000)
+    groups: int = setting(12, "number of groups; each holds whole clusters", low=2, high=1000)
     test_group: bool = setting(False, "keep one group out of calibration, to judge only")
     roles: Mapping[str, float] = setting(
         {},
-        "what proteins are for, by numbers of groups or by shares: {training: 0.8, validation: "
-        "0.1, test: 0.1}, also calibration; there are as many groups as that takes",
+        "what the proteins are for, as shares or numbers of groups: {training: 0.8, validation: "
+        "0.1, test: 0.1}; calibration is a role too; the number of groups follows",
         schema=SHARES_OF_ROLES,
     )
     recipe: str = setting(
         "balanced",
-        "or phanns: CD-HIT in each class, clusters put into groups in turn, for reproduction; the "
-        "audit says what it leaks",
+        "how groups are made: balanced; or phanns, to reproduce PhANNs (CD-HIT in each class, "
+        "clusters put into groups in turn), whose leakage the audit counts",
         ("balanced", "phanns"),
     )
     weigh: str = setting(
@@ -96,30 +96,31 @@ class SplitSettings:
     )
     audit: str | Mapping[str, float] = setting(
         {"cells": 3e11},
-        "exact alignment, in so many alignment cells at most (3e11: about 40 seconds on one core, "
-        "enough for 2 % of 20,000 proteins; 2e12: about 4 minutes, 2 % of 100,000), or exhaustive "
-        "(about 3 minutes for 5,000, 40 for 20,000), or none",
+        "exact alignment across groups, to count leakage: of a sample within so many alignment "
+        "cells (3e11: about 40 seconds on one core, 2 % of 20,000 proteins; 2e12: about 4 "
+        "minutes, 2 % of 100,000); exhaustive (about 3 minutes for 5,000 proteins, 40 for "
+        "20,000); or none",
         ("none", "exhaustive", "sample"),
         alone="sample",
         schema={"properties": CELLS, "required": ["cells"], "additionalProperties": False},
     )
     strict: str = setting(
         "join",
-        "homologues in different groups: join their clusters, set_aside the fewest where they "
-        "would not fit in a group, or report",
+        "homologues in different groups: join their clusters; set_aside, which takes out the "
+        "fewest proteins; or report only",
         ("report", "join", "set_aside"),
     )
     cut: str = setting(
         "auto",
-        "clusters larger than a group: cut where few proteins hold them together, or never",
+        "clusters larger than a group: auto cuts them where few proteins connect the parts; never",
         ("auto", "never"),
     )
     cut_limit: float = setting(
-        0.02, "share of the proteins that cutting may set aside", low=0, high=1
+        0.02, "greatest share of the proteins that cutting may set aside", low=0, high=1
     )
     both_sides: bool = setting(
         False,
-        "true: both proteins of a pair have to be covered, in clusters, the audit and troves",
+        "coverage is asked of both proteins of a pair (in clusters, audit and troves), not of one",
     )
 
 
@@ -127,18 +128,22 @@ class SplitSettings:
 class CalibrationSettings(Resampled):
     """How scores become confidences."""
 
-    method: str = setting("auto", "of the published confidences; see `credence show methods`")
+    method: str = setting(
+        "auto", "method of the published confidences; see `credence show methods`"
+    )
     compare: tuple[str, ...] = setting(
         ("uncalibrated", "class_only", "histogram", "kernel", "cumulative"),
-        "side by side on the page",
+        "methods shown side by side on the page",
         schema={"minItems": 1},
     )
     weights: str = setting(
-        "none", "none: each protein counts 1; cluster: each cluster counts 1", ("none", "cluster")
+        "none",
+        "weight of proteins: none, each protein counts 1; cluster, each cluster counts 1",
+        ("none", "cluster"),
     )
     min_positives: float = setting(
         10.0,
-        "below this effective number of proteins a class borrows from the others",
+        "effective number of proteins below which a class borrows from the other classes",
         low=1,
         high=1_000_000,
     )
@@ -154,13 +159,13 @@ class ShiftSettings(Resampled):
 
     method: str = setting(
         "auto",
-        "what estimates the class proportions: auto, em_matched, em, bbse_soft, bbse_hard, rlls, "
+        "estimator of the class proportions: auto, em_matched, em, bbse_soft, bbse_hard, rlls, "
         "stated, or none",
         option="--estimator",
     )
     class_proportions: Mapping[str, float] | None = setting(
         None,
-        "class proportions that you know: {Portal: 0.2, Other: 0.8}; classes not named have none",
+        "class proportions that you know: {Portal: 0.2, Other: 0.8}; classes not named count as 0",
         option="--stated",
         schema=SHARES,
     )
@@ -184,8 +189,8 @@ class SetsSettings:
     )
     kind: str = setting(
         "class_wise",
-        "so often in each class, whatever the class proportions; overall: over all proteins, "
-        "smaller sets",
+        "coverage of prediction sets: class_wise, in each class; overall, only over all proteins, "
+        "with smaller sets",
         ("class_wise", "overall"),
         option="--sets-kind",
     )
@@ -197,13 +202,13 @@ class ListsSettings:
 
     error: tuple[float, ...] = setting(
         (0.05, 0.1),
-        "error rates (FDR), for each a list of each query set; [] for none",
+        "error rates (FDR); each query set gets a list for each; [] for no lists",
         **PART,
         schema=UNIQUE,
     )
     precision: tuple[float, ...] = setting(
         (0.5, 0.8, 0.9, 0.95, 0.99),
-        "precisions, for each a threshold of each class",
+        "precisions; each class gets a threshold for each",
         **PART,
         schema=UNIQUE,
     )
@@ -217,17 +222,16 @@ class ListsSettings:
         schema=UNIQUE,
     )
     least_confidence: float = setting(
-        0.5, "no list holds a prediction of less confidence", low=0, below=1
+        0.5, "lowest confidence of a prediction on a list", low=0, below=1
     )
     family_share: float = setting(
         0.2,
-        "greatest part of a list, or of its calibration proteins, that one family may "
-        "be before the list says so",
+        "share of a list, or of its calibration proteins, above which one family is reported",
         above=0,
         high=1,
     )
     calls: tuple[str, ...] = setting(
-        (), "classes whose calls count in a genome; [] for all but background", schema=UNIQUE
+        (), "classes that count in a genome; [] for all but background", schema=UNIQUE
     )
 
 
@@ -242,7 +246,7 @@ class EventsSettings:
     """Class-group probabilities beyond the predicted class; each is a column of confidences."""
 
     ask: tuple[str, ...] = setting(
-        (), "of predicted_class, two_best, three_best, each_class", schema=UNIQUE
+        (), "events asked for: predicted_class, two_best, three_best, each_class", schema=UNIQUE
     )
     groups: Mapping[str, Any] = setting(
         {},
@@ -251,15 +255,14 @@ class EventsSettings:
         schema={"additionalProperties": NAME_LISTS},
     )
     agree: bool = setting(True, "the predicted class keeps the published confidence")
-    forecaster: str = setting("logistic", "whose probabilities are published: logistic, knn, tree")
+    forecaster: str = setting(
+        "logistic", "forecaster of the published probabilities: logistic, knn, tree"
+    )
     compare: tuple[str, ...] = setting(
-        ("knn",), "forecasters that are judged beside it", schema=UNIQUE
+        ("knn",), "forecasters that are judged for comparison", schema=UNIQUE
     )
     folds: int = setting(
-        10,
-        "parts of whole clusters that are left out in turn, to tune and to judge",
-        low=2,
-        high=1000,
+        10, "folds of the cross-validation by family that tunes and judges", low=2, high=1000
     )
 
 
@@ -269,21 +272,21 @@ class NoveltySettings:
 
     features: str = setting(
         "composition",
-        "what measures it: composition (of amino acids), none, or a file of vectors of all "
-        "proteins (npz with id and vectors, or Parquet)",
+        "what distances are measured on: composition (of amino acids), none, or a file of vectors "
+        "of all proteins (npz with id and vectors, or Parquet)",
         schema={"minLength": 1},
     )
     components: int = setting(
-        32, "greatest number of axes of the space in which they lie", low=2, high=1000
+        32, "greatest number of principal axes that are kept", low=2, high=1000
     )
     flag: float = setting(
         0.95,
-        "flagged: farther from all known families than this share of new families is",
+        "flag proteins that are farther from known ones than this share of new families is",
         low=0,
         high=1,
     )
     parts: bool = setting(
-        False, "columns of what neighbours show: trust_score, local_error, local_distance"
+        False, "add the columns trust_score, local_error, local_distance: what neighbours show"
     )
 
 
@@ -291,11 +294,10 @@ class NoveltySettings:
 class EvaluationSettings:
     """How methods are judged."""
 
-    folds: int = setting(10, "parts of whole clusters that are left out in turn", low=2, high=1000)
+    folds: int = setting(10, "folds of the cross-validation by family", low=2, high=1000)
     bins: int = setting(
         15,
-        "bins of confidences in which calibration errors (ECE) are counted, both of equal width "
-        "and of equal counts",
+        "number of bins of calibration errors (ECE), of equal width and of equal counts",
         low=2,
         high=1000,
     )
@@ -306,7 +308,7 @@ class EvaluationSettings:
         ("two_sided", "too_extreme"),
     )
     doubtful_labels: bool = setting(
-        False, "list calibration proteins whose label is doubtful; costs ten to 55 fits"
+        False, "list calibration proteins whose label is doubtful; takes the time of 10 to 55 fits"
     )
 
 
