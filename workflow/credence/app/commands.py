@@ -434,6 +434,8 @@ def gff() -> None:
     shift="The same: what credence shift wrote.",
     genomes="Table of id and genome; else the column genome of CONFIDENCES.",
     clusters="Table of clusters of these proteins: relatives are right or wrong alike.",
+    labels="Table of id and true_class of proteins of some genomes: learn from these, too.",
+    judged="Also write how good what is learnt is, beside what is worked out.",
     record="Also write what the page shows of it, as JSON.",
 )
 @click.option("--name", default="query", help="What to call CONFIDENCES there.")
@@ -445,6 +447,9 @@ def genomes() -> None:
 
     A score table names genomes, contigs or samples in a column: credence annotate --spec
     '{"genome": "phage"}' keeps it. Calls are the predictions that have a confidence.
+
+    With --labels also: "every call right" and "every prediction right" (background too) as
+    outcomes learnt from genomes of known true classes, and judged on genomes left out.
     """
 
 

@@ -446,7 +446,11 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "thresholds": {"calibration": _WEIGHED, "lists": _THRESHOLDS},
     "annotate": _LISTED | {"novelty": ("parts",), "shift": ("method", "class_proportions")},
     "list": {"calibration": ("level",), "lists": _RULES},
-    "genomes": {"calibration": ("level",), "lists": ("background", "calls")},
+    "genomes": {
+        "calibration": ("level",),
+        "lists": ("background", "calls"),
+        "events": ("forecaster", "compare", "folds"),
+    },
     "shift": {"shift": _names(ShiftSettings), "lists": _THRESHOLDS},
     "events": {"calibration": _FITTED, "events": _names(EventsSettings)},
     "novelty": {"novelty": ("components", "flag")},
