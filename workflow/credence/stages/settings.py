@@ -293,11 +293,13 @@ class EvaluationSettings:
 
     folds: int = setting(10, "parts of whole clusters that are left out in turn", low=2, high=1000)
     bins: int = setting(
-        15,
-        "bins of confidences in which calibration errors (ECE) are counted, both of equal width "
-        "and of equal counts",
-        low=2,
-        high=1000,
+        15, "bins of confidences in which calibration errors (ECE) are counted", low=2, high=1000
+    )
+    bin_kind: str = setting(
+        "equal_width",
+        "what these bins have alike: equal_width, or equal_counts of proteins (the latter ECE is "
+        "given beside it in any case)",
+        ("equal_width", "equal_counts"),
     )
     spiegelhalter: str = setting(
         "two_sided",
@@ -428,7 +430,7 @@ def _names(section: type[Any], *but: str) -> tuple[str, ...]:
 _COUNTED = ("weights", "min_positives")
 _FITTED = (*_COUNTED, "level", "resamples")
 _WEIGHED = ("weights", "level", "resamples")
-_JUDGED = ("folds", "bins", "spiegelhalter")
+_JUDGED = ("folds", "bins", "bin_kind", "spiegelhalter")
 _THRESHOLDS = ("precision", "certainty")
 _RULES = ("certainty", "background", "least_confidence", "family_share")
 _LISTED = {"calibration": ("level",), "lists": ("error", *_RULES)}
