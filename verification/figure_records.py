@@ -32,7 +32,7 @@ def main(words: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(words)
     given = tables_of(asked)
     if given.format_ == COUNTS:
-        labelled = read_counts(Path(given.tables[0]), given.scale, 1.0)
+        labelled = read_counts(Path(given.tables[0]), given.scale, 1.0).labelled
     else:
         labelled = calibrating(given.open(), asked.weights)
     write_record(

@@ -9,8 +9,7 @@ five ranges of the probability, and how many calls are wrong.
 
     PYTHONPATH=. python verification/genomes.py --learnt --worlds 6 --page PAGE
 
-The same outcomes learnt as events (Kuleshov & Liang 2015): half of the genomes, whose outcome is
-known, teach a regression on features of a genome, and the other half judges it.
+The same outcomes learnt as events (Kuleshov & Liang 2015), as credence genomes --labels does.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +27,20 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pandas as pd
 from in_memory import draw_labelled
-from scipy import special
 
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.events.forecasters import FORECASTER_OF, Examples
-from credence.lists.genomes import genomes_of
+from credence.events.event_judging import EventOptions
+from credence.events.genome_outcomes import GenomeOutcome, genome_features, learn_outcome
+from credence.lists.genomes import ODDS, genomes_of
 from credence.lists.held_out import HeldOut, held_out_of, step_of
-from credence.metrics.all_metrics import METRICS_BY_NAME
-from credence.metrics.metric import Judged
 from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
 from credence.simulate.law import WorldSettings
 from report import write_section
 
 SIZES = (500, 3_000)  # calibration proteins
+KNOWN_GENOMES = (250, 500)  # whose true classes are known
 METHODS = ("beta",)
 N_USE, N_GENOMES, LEVEL = 8_000, 500, 0.95
 EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -125,66 +123,51 @@ def calls_of(size: int, method: str, kind: str, seed: int) -> Calls:
     return every.take(~np.isnan(value))
 
 
-FEATURES = (
-    "log odds of what is worked out",
-    "log number of calls",
-    "log odds of the least confidence",
-    "repeated calls of a class",
-)
 EVENTS = ("every call right", "all structural calls right")
 LEARNT_TITLE = "Outcomes of a genome learnt as events"
 LEARNT_TEXT = (
-    "Mean loss (NLL) and debiased calibration error on genomes that taught nothing. Worked out: "
-    "from confidences and families, as credence genomes does. Learnt: a regression on "
-    f"{', '.join(FEATURES)} (admissibility: a phage has most structural proteins once). All "
-    "structural calls: but for those of the most frequent class, which is the background. "
+    "Mean loss (NLL) and debiased calibration error on genomes left out, of 250 and 500 genomes "
+    "with known true classes. Worked out: from confidences and families, as credence genomes does "
+    "without --labels. Learnt, as it does with --labels: from the log odds of what is worked out, "
+    "the log number of calls, the log odds of the least confidence, and how many calls repeat a "
+    "class (admissibility: a phage has most structural proteins once). All structural calls: but "
+    "for those of the most frequent class, which is the background. "
     "`python verification/genomes.py --learnt`"
 )
 
 
-def learnt(size: int, seed: int) -> list[dict[str, object]]:
+def learnt(size: int, n_genomes: int, seed: int) -> list[dict[str, object]]:
     """Return of both events the losses of what is worked out and of what is learnt."""
     calls = calls_of(size, METHODS[0], KINDS[1], seed)
+    calls = calls.take(calls.genome < f"genome {n_genomes:04}")
     background = int(np.bincount(calls.predicted).argmax())
     rows: list[dict[str, object]] = []
     for name in EVENTS:
         kept = calls.take(calls.predicted != background) if name == EVENTS[1] else calls
         stated = kept.stated()["all_right"]
         names, code = np.unique(kept.genome.astype(str), return_inverse=True)
-        came_true = np.bincount(code, weights=kept.wrong) == 0
-        n_calls = np.bincount(code)
-        least = np.ones(len(names))
-        np.minimum.at(least, code, kept.confidence)
-        pairs = np.unique(np.stack([code, kept.predicted]), axis=1)
-        repeated = n_calls - np.bincount(pairs[0], minlength=len(names))
-        odds, least_odds = (
-            special.logit(np.clip(part, 1e-6, 1.0 - 1e-6)) for part in (stated, least)
+        # Of the background a genome may have any number.
+        own = len(calls.predicted) + np.arange(len(code))
+        kind = np.where(kept.predicted == background, own, kept.predicted)
+        found = learn_outcome(
+            GenomeOutcome(
+                genome=names.astype(object),
+                stated=stated,
+                features=genome_features(stated, code, ODDS[step_of(kept.confidence)], kind),
+                came_true=(np.bincount(code, weights=kept.wrong) == 0).astype(np.float64),
+            ),
+            EventOptions(n_draws=0),
         )
-        features = np.column_stack([odds, np.log(n_calls), least_odds, repeated])
-        teaches = np.arange(len(names)) % 2 == 0
-        examples = Examples(
-            features=features[teaches],
-            outcome=came_true[teaches].astype(np.float64),
-            weight=np.ones(int(teaches.sum())),
-            cluster=np.arange(int(teaches.sum())),
-        )
-        forecaster = FORECASTER_OF["logistic"]
-        forecast = forecaster.fit(examples, forecaster.default)
-        said = {"worked out": stated[~teaches], "learnt": forecast.probability(features[~teaches])}
-        for how, value in said.items():
-            judged = Judged(
-                confidence=np.clip(value, 1e-6, 1.0 - 1e-6),
-                is_correct=came_true[~teaches],
-                weight=np.ones(len(value)),
-            )
-            rows.append(
-                {
-                    "event": name,
-                    "how": how,
-                    "NLL": METRICS_BY_NAME["nll"].compute(judged),
-                    "error": METRICS_BY_NAME["ece_debiased"].compute(judged),
-                }
-            )
+        value = {(row.method, row.metric): row.value for row in found.metrics}
+        rows += [
+            {
+                "event": name,
+                "how": how,
+                "NLL": value[how, "nll"],
+                "error": value[how, "ece_debiased"],
+            }
+            for how in dict.fromkeys(row.method for row in found.metrics)
+        ]
     return rows
 
 
@@ -206,14 +189,15 @@ def world(size: int, method: str, kind: str, seed: int) -> list[tuple[float, ...
 def write_learnt(worlds: int, page: Path | None) -> None:
     """Write the mean over worlds of the losses of what is worked out and what is learnt."""
     table: list[dict[str, object]] = []
-    for size in SIZES:
-        every = pd.concat([pd.DataFrame(learnt(size, seed)) for seed in range(worlds)])
+    for size, n_genomes in product(SIZES, KNOWN_GENOMES):
+        every = pd.concat([pd.DataFrame(learnt(size, n_genomes, seed)) for seed in range(worlds)])
         for (event, how), rows in every.groupby(["event", "how"], sort=False):
             spread = rows["NLL"].std(ddof=1) / np.sqrt(worlds)
             table.append(
                 {
                     "event": event,
                     "calibration proteins": size,
+                    "known genomes": n_genomes,
                     "how": how,
                     "NLL": f"{rows['NLL'].mean():.3f} ± {spread:.3f}",
                     "error": float(rows["error"].mean()),

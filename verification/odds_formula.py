@@ -3,8 +3,11 @@
 A method is fitted once; for samples of other class proportions, which are known here, its
 confidences are corrected in three ways: by a refit with weights w[true class], by the formula
 with the shares of the true classes among the wrong by predicted class and score, and by the
-formula as it is used, with the mean of these and of those that the score vector says. Compared
-is the NLL on proteins of the other proportions (decision 0042).
+formula as it is used, with the mean of these and of those that the score vector says. Two more
+know only counts: of right and wrong predictions and of the members of each class; and without
+the members, each class having as many as are predicted. Compared is the NLL on proteins of the
+other proportions (decision 0042). Of counts also: in how many of all pairs of class and
+proportions what is assumed moves the odds by no more than the interval was widened for it.
 
     python verification/odds_formula.py --draws 6 --methods kernel,auto
 """
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -26,8 +30,9 @@ from in_memory import draw_labelled
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.composition.adjusted import moved_odds, shifted
-from credence.composition.both_samples import calibration_sample
+from credence.composition.adjusted import moved_odds, reach_of_assumed, shifted
+from credence.composition.both_samples import CalibrationSample, calibration_sample
+from credence.composition.from_counts import assumed_true_classes
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.simulate.law import WorldSettings
 
@@ -36,6 +41,8 @@ REAL = Path("../shared/data/phanns_scores_2020.csv.gz")
 STRENGTHS = (50.0, 10.0, 3.0)  # totals of the Dirichlet around calibration's own shares
 BACKGROUND = (0.8, 0.9, 0.98)  # shares of the most frequent class
 N_USE = 3000
+LEVEL = 0.95  # of intervals
+FEWEST_WRONG = 100  # predictions of a class, of which it is known where they belong
 LEAST_WEIGHT = 1e-4  # of a class in a refit, which leaves out those of weight 0
 
 
@@ -75,6 +82,13 @@ def study(name: str, known: Labelled, pool: Labelled, method: str, n_draws: int)
     with_vectors = calibration_sample(known, True)
     by_score = with_vectors.without_vectors
     n_classes = pool.predictions.n_classes
+    from_counts, as_predicted = (
+        calibration_sample(replace(known, true_class=assumed_true_classes(known, members)), False)
+        for members in (
+            np.bincount(classes, minlength=n_classes)
+            for classes in (known.true_class, known.predictions.predicted_class)
+        )
+    )
     share = np.bincount(known.true_class, minlength=n_classes) / known.n_samples
     there = np.bincount(pool.true_class, minlength=n_classes) / pool.n_samples
     rows = []
@@ -92,9 +106,31 @@ def study(name: str, known: Labelled, pool: Labelled, method: str, n_draws: int)
         for word, sample in (("by score", by_score), ("by both", with_vectors)):
             wrong = sample.among_wrong(asked) @ weight
             stated[word] = moved_odds(stated["before"], weight[asked.predicted_class], wrong)
+        asked_class = asked.predicted_class
+        wrong = from_counts.among_wrong(asked) @ weight
+        stated["counts"] = moved_odds(stated["before"], weight[asked_class], wrong)
+        predicted = np.bincount(known.predictions.predicted_class, minlength=n_classes)
+        ratio = reached / (np.maximum(predicted, 1.0) / known.n_samples)
+        wrong = as_predicted.among_wrong(asked) @ ratio
+        stated["no members"] = moved_odds(stated["before"], ratio[asked_class], wrong)
+        within = within_reach(pool, from_counts, weight)
         losses = {word: nll(value, use.is_correct) for word, value in stated.items()}
-        rows.append({"set": name, "method": method, "kind": kind, **losses})
+        rows.append({"set": name, "method": method, "kind": kind, **losses, "in reach": within})
     return pd.DataFrame(rows)
+
+
+def within_reach(pool: Labelled, from_counts: CalibrationSample, weight: Floats) -> float:
+    """Return the share of classes whose wrong predictions move the odds no more than assumed."""
+    n_classes = pool.predictions.n_classes
+    wrong = np.zeros((n_classes, n_classes))
+    np.add.at(wrong, (pool.predictions.predicted_class, pool.true_class), 1.0)
+    np.fill_diagonal(wrong, 0.0)
+    many = wrong.sum(axis=1) >= FEWEST_WRONG
+    table = from_counts.true_among_wrong
+    reach = reach_of_assumed(table, weight, LEVEL).mean(axis=1)
+    truth = (wrong[many] / wrong[many].sum(axis=1, keepdims=True)) @ weight
+    error = np.log(truth / (table.mean(axis=2) @ weight)[many])
+    return float((np.abs(error) <= reach[many]).mean())
 
 
 def main() -> None:

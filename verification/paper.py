@@ -70,7 +70,7 @@ class Recovered:
 
 def recovered(data: Path) -> Recovered:
     """Return the recovered counts with the additive methods."""
-    labelled = read_counts(data / "phanns_web_histogram.csv", 10.0, 1.0)
+    labelled = read_counts(data / "phanns_web_histogram.csv", 10.0, 1.0).labelled
     own = labelled.predictions
     options = FitOptions(n_draws=0)
     fits = {

@@ -50,12 +50,16 @@ from credence.tables.stage_files import CalibrationFile, calibration_text
 WEB = "phanns_web_histogram.csv"
 FIRST = "phanns_scores_2020.csv.gz"
 PHYNTENY = ("phynteny_toplabel_scores.npz", "phynteny_meta.csv")
+NOT_CORRECTED = (
+    "class proportions of a sample are not corrected for: the source does not say how many "
+    "proteins each class has in its test set, only how many are predicted"
+)
 NOT_KNOWN = "families unknown: each protein counts as one, so intervals are too narrow"
 
 
 def web(data: Path) -> tuple[CalibrationFile, Labelled]:
     """Return the calibration of the counts behind PhANNs' web page."""
-    labelled = read_counts(data / WEB, 10.0, 1.0)
+    labelled = read_counts(data / WEB, 10.0, 1.0).labelled
     return counts_calibration(labelled, Settings(), WEB), labelled
 
 
@@ -268,6 +272,7 @@ SOURCES: dict[str, tuple[Callable[[Path], tuple[CalibrationFile, Labelled]], dic
             "for": "Phage structural proteins scored by PhANNs' web page or its batch program.",
             "not_for": f"PhANNs trained anew; {OTHERS}",
             "relatives": NOT_KNOWN,
+            "proportions": NOT_CORRECTED,
             "source": f"{PHANNS}, web_server/test_set_stats.csv: precision, recall and rate of "
             "false positives at 101 thresholds, turned into counts (20 of 1,100 cells may be "
             "a tenth or two of a score off)",
@@ -283,6 +288,7 @@ SOURCES: dict[str, tuple[Callable[[Path], tuple[CalibrationFile, Labelled]], dic
             "for": "Phage structural proteins scored by the model of PhANNs' first submission.",
             "not_for": f"the web page's model (take phanns-web); {OTHERS}",
             "relatives": "families unknown: 100 rows in a row of a class count as one",
+            "proportions": "estimated from a table's scores and corrected for, or stated",
             "source": f"{PHANNS}, branch minus_capsid, model_training/cat_tag_old.csv",
             "licence": "MIT, as its source",
             "citation": CITE_PHANNS,
@@ -296,6 +302,7 @@ SOURCES: dict[str, tuple[Callable[[Path], tuple[CalibrationFile, Labelled]], dic
             "for": "Phage genes annotated by Phynteny (networks, not its later transformer).",
             "not_for": f"genes that it leaves without a category; {OTHERS}",
             "relatives": NOT_KNOWN,
+            "proportions": NOT_CORRECTED,
             "source": "https://github.com/susiegriggo/Phynteny: scores of right and wrong "
             "predictions that its own confidences rest on",
             "licence": "MIT, as its source",

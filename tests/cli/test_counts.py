@@ -39,7 +39,7 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_each_interval_has_as_many_predictions_as_it_counts(counts: Path) -> None:
-    known = read_counts(counts, None, 1.0)
+    known = read_counts(counts, None, 1.0).labelled
     table = pd.read_csv(counts)
     predictions = known.predictions
     assert predictions.top_score is not None
@@ -56,7 +56,7 @@ def test_each_interval_has_as_many_predictions_as_it_counts(counts: Path) -> Non
 
 def test_predictions_are_spread_evenly_over_their_interval(counts: Path) -> None:
     counts.write_text(HEADER + "Portal,2,4,4,0\n")
-    assert read_counts(counts, 10.0, 1.0).predictions.top_score == pytest.approx(
+    assert read_counts(counts, 10.0, 1.0).labelled.predictions.top_score == pytest.approx(
         [2.25, 2.75, 3.25, 3.75]
     )
 
@@ -69,7 +69,7 @@ def test_all_of_a_counted_interval_is_seen_and_no_confidence_moves(
     counts: Path, method: str
 ) -> None:
     counts.write_text(HEADER + "Portal,1,5,30,90\nPortal,5,10,200,40\nPortal,0,1,0,0\n")
-    known = read_counts(counts, None, 3.0)
+    known = read_counts(counts, None, 3.0).labelled
     narrow = replace(known, predictions=replace(known.predictions, spans={}))
     calibrator = parse_method(method, "--method").build(FitOptions(n_draws=20))
     asked = known.predictions.at_scores(0, np.array([0.9, 1.0, 5.0, 9.995, 10.0]))
@@ -85,7 +85,7 @@ def test_all_of_a_counted_interval_is_seen_and_no_confidence_moves(
 def test_the_second_of_two_methods_does_not_take_intervals_of_scores_for_its_own(
     counts: Path,
 ) -> None:
-    known = read_counts(counts, None, 1.0)
+    known = read_counts(counts, None, 1.0).labelled
     composed = parse_method("beta->isotonic", "--method").build(FitOptions(n_draws=0)).fit(known)
     assert isinstance(composed, ComposedCalibration)
     assert composed.first.classes["Portal"].counts["score_max"] == 10.0  # type: ignore[attr-defined]
@@ -105,7 +105,7 @@ def test_a_design_effect_of_three_widens_intervals_by_its_root(
     printed = capsys.readouterr().err
     assert "3 proteins count as one family, as was stated" in printed
     assert wide.counts["n_clusters"] == 180 and wide.counts["n"] == 540
-    predictions = read_counts(counts, None, 1.0).predictions
+    predictions = read_counts(counts, None, 1.0).labelled.predictions
     one, three = (file.calibration.confidence(predictions) for file in (plain, wide))
     assert one.value == pytest.approx(three.value)
     ratio = (three.upper - three.lower) / (one.upper - one.lower)
@@ -181,6 +181,26 @@ def test_counts_that_are_none_are_refused(counts: Path, rows: str, message: str)
         read_counts(counts, None, 1.0)
 
 
+def test_members_that_do_not_go_with_counts_are_refused(counts: Path) -> None:
+    header = HEADER.replace("wrong", "wrong,members")
+    rows = "Portal,0,5,3,9,40\nPortal,5,10,20,4,41\nCollar,0,5,1,7,12\nCollar,5,10,12,2,12\n"
+    counts.write_text(header + rows + "HTJ,0,10,0,0,7\n")
+    same = "Count the same proteins in all columns, each once under its true class."
+    once = "Give the same number in each row of a class."
+    with pytest.raises(InputError) as refused:
+        read_counts(counts, 10.0, 1.0)
+    assert [str(problem) for problem in refused.value.problems] == [
+        f"counts.csv, column 'members': the classes have 59 members, and 58 predictions are "
+        f"counted. {same}",
+        "counts.csv, line 2, column 'members': 17 of the 40 members of 'Portal' are not predicted "
+        f"rightly, and only 9 predictions of other classes are wrong. {same}",
+        f"counts.csv, line 3, column 'members': 'Portal' has 41 members here and 40 in line 2. "
+        f"{once}",
+        "counts.csv, line 4, column 'members': 'Collar' has 12 members, and 13 are counted as "
+        f"right. {same}",
+    ]
+
+
 def test_what_names_proteins_does_not_go_with_counts(
     counts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -215,7 +235,7 @@ def test_the_shipped_calibrations_are_listed_with_their_cards(
     for card in found:
         assert run_command_line(["show", "calibrations", card["name"]]) == 0
         text = capsys.readouterr().out
-        for key in ("for", "not_for", "relatives", "source", "licence", "citation"):
+        for key in ("for", "not_for", "relatives", "proportions", "source", "licence", "citation"):
             assert str(card[key]) in text
         assert f"fitted on {card['n']:,} proteins" in text
     assert run_command_line(["show", "calibrations", "phans-web"]) == 2

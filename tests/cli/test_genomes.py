@@ -205,3 +205,140 @@ def test_confidences_too_high_are_seen_and_without_evidence_they_stand() -> None
     assert fitted_errors(total, total, 1.0)[at, 0] == pytest.approx(0.0995, abs=1e-4)
     total[at] = 10_000.0
     assert fitted_errors(total, 0.3 * total, 1.0)[at, 0] == pytest.approx(0.3, abs=0.01)
+
+
+def write_known_genomes(power: float, n_genomes: int = 150) -> None:
+    """Write confidences of many genomes, and true classes right as often as confidence^power."""
+    rng = np.random.default_rng(8)
+    conf = pd.read_csv("conf.tsv", sep="\t", dtype=str, keep_default_na=False)
+    conf = conf[(conf.confidence != "") & (conf.decision != "insufficient data")]
+    number = np.repeat(np.arange(n_genomes), rng.integers(1, 6, n_genomes))
+    made = conf.iloc[rng.choice(len(conf), size=len(number))].copy()
+    made["genome"] = [f"phage {entry:03}" for entry in number]
+    made["id"] = [f"made {row}" for row in range(len(made))]
+    made.to_csv("many.tsv", sep="\t", index=False)
+    chance = made.confidence.astype(float) ** power
+    other = np.where(made.predicted_class == "Portal", "HTJ", "Portal")
+    truth = np.where(rng.random(len(made)) < chance, made.predicted_class, other)
+    labels = pd.DataFrame({"id": made.id, "true_class": truth})
+    labels[number < n_genomes - 10].to_csv("truth.tsv", sep="\t", index=False)
+
+
+LEARNING = ["many.tsv", *WORDS, "--labels", "truth.tsv", "--judged", "judged.tsv"]
+
+
+def test_outcomes_learnt_from_known_genomes_are_judged_on_genomes_left_out(
+    annotated: Path, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_known_genomes(3.0)  # confidences promise too much
+    assert run_command_line(["genomes", *LEARNING]) == 0
+    shown = capsys.readouterr().err
+    judged = pd.read_csv("judged.tsv", sep="\t", keep_default_na=False)
+    assert judged.forecaster.tolist() == ["worked out", "logistic", "knn"] * 2
+    assert judged.outcome.unique().tolist() == ["every call right", "every prediction right"]
+    assert (
+        "genomes.tsv: every call right: 59 genomes with known true classes, of 11 it is true. "
+        "NLL of genomes left out: learnt 0.492, worked out 0.750: better (difference -0.257, "
+        "-0.446 to -0.036). Go by what is learnt.\n"
+    ) in shown
+    error = judged.calibration_error.astype(float)
+    assert error[0] > 0.3 and error[1] < 0.1  # of what is worked out, and of the regression
+    found = pd.read_csv("genomes.tsv", sep="\t")
+    learnt = found.all_right_learnt
+    assert learnt.mean() < 0.3 < found.all_right.mean()
+    truth = pd.read_csv("truth.tsv", sep="\t").set_index("id").true_class
+    many = pd.read_csv("many.tsv", sep="\t")
+    calls = many[many.predicted_class != "Other"]
+    right = calls.id.map(truth).eq(calls.predicted_class).groupby(calls.genome).all()
+    known = found.genome.isin(calls.genome[calls.id.isin(truth.index)])
+    # The losses in judged.tsv are those of the numbers in genomes.tsv.
+    came_true = found.genome[known].map(right)
+    for column, place in (("all_right", 0), ("all_right_learnt", 1)):
+        chance = np.where(came_true, found[column][known], 1.0 - found[column][known])
+        assert -np.log(chance).mean() == pytest.approx(float(judged.nll[place]), abs=1e-4)
+
+
+def test_where_confidences_hold_what_is_learnt_from_few_genomes_is_said_to_be_worse(
+    annotated: Path, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_known_genomes(1.0)
+    assert run_command_line(["genomes", *LEARNING]) == 0
+    assert (
+        "genomes.tsv: every call right: 59 genomes with known true classes, of 29 it is true. "
+        "NLL of genomes left out: learnt 0.843, worked out 0.665: worse (difference +0.178, "
+        "+0.057 to +0.394). Go by what is worked out.\n"
+    ) in capsys.readouterr().err
+
+
+def test_a_genome_that_holds_a_calibration_protein_teaches_nothing(
+    annotated: Path, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_known_genomes(3.0)
+    many = pd.read_csv("many.tsv", sep="\t", dtype=str, keep_default_na=False)
+    is_call = (many.genome == "phage 000") & (many.predicted_class != "Other")
+    is_call |= (many.genome == "phage 001") & (many.predicted_class != "Other")
+    assert is_call.any()
+    n_less = many.genome[is_call].nunique()
+    many.loc[is_call, "note"] = "a calibration protein has this id"
+    many.to_csv("many.tsv", sep="\t", index=False)
+    assert run_command_line(["genomes", *LEARNING]) == 0
+    assert f"every call right: {59 - n_less} genomes with known" in capsys.readouterr().err
+
+
+def test_too_few_known_genomes_teach_nothing(
+    annotated: Path, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_known_genomes(3.0, n_genomes=30)
+    assert run_command_line(["genomes", *LEARNING]) == 0
+    assert (
+        "of 2 it is true; 10 of either kind are needed to learn from." in capsys.readouterr().err
+    )
+    found = pd.read_csv("genomes.tsv", sep="\t")
+    assert found.all_right_learnt.isna().all() and found.all_right.notna().all()
+    judged = pd.read_csv("judged.tsv", sep="\t")
+    assert judged.verdict.tolist() == ["too few genomes"] * 2 and judged.nll.isna().all()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["many.tsv", "--judged", "judged.tsv"],
+            "--judged: nothing is learnt without --labels. Give --labels.",
+        ),
+        (
+            ["many.tsv", "--labels", "strange.tsv"],
+            "strange.tsv: it has the true class of no protein of a genome in many.tsv. Correct "
+            "its ids.",
+        ),
+        (
+            ["many.tsv", "--labels", "wrong.tsv"],
+            "wrong.tsv, line 2, column 'true_class': there is no class 'Portl'. Did you mean "
+            "'Portal'?",
+        ),
+        ([*LEARNING[:1], "--forecaster", "knnn"], "--forecaster: there is no forecaster 'knnn'."),
+    ],
+)
+def test_labels_that_teach_nothing_are_refused(
+    annotated: Path,
+    inside: Path,
+    words: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_known_genomes(3.0, n_genomes=30)
+    Path("strange.tsv").write_text("id\ttrue_class\nnobody\tPortal\n")
+    Path("wrong.tsv").write_text("id\ttrue_class\nmade 1\tPortl\n")
+    assert message in refused(capsys, "genomes", *words, *WORDS)
+
+
+def test_the_order_of_rows_is_nothing_to_what_is_learnt(annotated: Path, inside: Path) -> None:
+    write_known_genomes(3.0)
+    assert run_command_line(["genomes", *LEARNING]) == 0
+    first = [Path(name).read_bytes() for name in ("genomes.tsv", "judged.tsv")]
+    for name in ("many.tsv", "truth.tsv"):
+        pd.read_csv(name, sep="\t", dtype=str, keep_default_na=False).iloc[::-1].to_csv(
+            name, sep="\t", index=False
+        )
+    assert run_command_line(["genomes", *LEARNING]) == 0
+    assert [Path(name).read_bytes() for name in ("genomes.tsv", "judged.tsv")] == first

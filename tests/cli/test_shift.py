@@ -640,14 +640,61 @@ def test_a_calibration_of_counts_says_that_it_cannot_correct(
     words = ["tops.csv", "--format", "top-score", "--calibration", "n.json", "--out", "both.tsv"]
     assert run_command_line(["annotate", *words]) == 0
     reason = (
-        "n.json: it does not keep what an estimate of class proportions needs (files of counts "
-        "do not)"
+        "n.json: it does not say how many calibration proteins each class has (counts say it in "
+        "their column 'members')"
     )
     assert (
         f"{reason}, so confidences are not corrected for the class proportions of this table."
     ) in message(capsys)
     assert run_command_line(["shift", *words]) == 2
-    assert message(capsys)[0] == f"{reason}. Fit again to labelled tables: credence fit."
+    again = f"{reason}. Fit again to labelled tables, or to counts with 'members': credence fit."
+    assert message(capsys)[0] == again
+    stated = ["--stated", '{"Portal": 0.2, "Other": 0.8}']
+    assert run_command_line(["annotate", *words, *stated]) == 2
+    assert message(capsys)[0] == again
+
+
+def test_counts_with_members_are_corrected_for_proportions_that_are_stated(
+    inside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = tmp_path / "counts.csv"
+    rows = ["Portal,0,5,30,10,104", "Portal,5,10,60,4,104"]  # 14 of 104 are missed
+    rows += ["Other,0,5,20,11,100", "Other,5,10,66,3,100"]  # and 14 of 100
+    counts.write_text("\n".join(["class,score_above,score_to,right,wrong,members", *rows]) + "\n")
+    fit = ["fit", str(counts), "--format", "counts", "--method", "histogram(n_bins=2)"]
+    assert run_command_line([*fit, "--out", "n.json"]) == 0
+    scores = [f"{name}{number},{name},9" for number in range(20) for name in ("Portal", "Other")]
+    Path("tops.csv").write_text("\n".join(["id,predicted_class,score", *scores]) + "\n")
+    words = ["tops.csv", "--format", "top-score", "--calibration", "n.json", "--out", "both.tsv"]
+    capsys.readouterr()
+    assert run_command_line(["annotate", *words]) == 0
+    reason = (
+        "n.json: its counts do not say which classes the wrong predictions truly belong to, so "
+        "class proportions cannot be estimated"
+    )
+    assert (
+        f"{reason}, so confidences are not corrected for the class proportions of this table."
+    ) in message(capsys)
+    before = {row["predicted_class"]: row for row in rows_of(Path("both.tsv"))}
+    assert run_command_line(["shift", *words]) == 2
+    assert message(capsys)[0] == f"{reason}. State them: --stated '{{\"class\": share}}'."
+    stated = ["--stated", '{"Portal": 0.2, "Other": 0.8}']
+    assert run_command_line(["annotate", *words, *stated]) == 0
+    assert (
+        "both.tsv: Which classes the wrong predictions of the calibration set truly belong to is "
+        "assumed, since they were only counted: the proteins of each class that were predicted "
+        "wrongly are spread evenly over the wrong predictions of all other classes, whatever the "
+        "score. Intervals are wider for it."
+    ) in message(capsys)
+    # Two classes: the odds of Portal at 9 change by (0.2 / 104) / (0.8 / 100), those of Other by
+    # the inverse.
+    factor = (0.2 / 104) / (0.8 / 100)
+    for row in rows_of(Path("both.tsv")):
+        plain = float(before[row["predicted_class"]]["confidence"])
+        change = factor if row["predicted_class"] == "Portal" else 1.0 / factor
+        odds = change * plain / (1.0 - plain)
+        assert float(row["confidence"]) == pytest.approx(odds / (1.0 + odds), rel=1e-5)
+        assert float(row["uncorrected_confidence"]) == plain
 
 
 RUN = """\

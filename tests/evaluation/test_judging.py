@@ -73,6 +73,26 @@ def test_calibration_errors_are_counted_in_as_many_bins_as_are_asked_for() -> No
     assert asked[5]["nll"] == asked[15]["nll"]
 
 
+def test_calibration_errors_are_counted_in_bins_of_the_kind_that_is_asked_for() -> None:
+    labelled, confidence = world(weighted=True)
+    stated = {("m", HELD_OUT_SAMPLE): Stated(confidence=confidence)}
+    asked = {}
+    for equal_counts in (False, True):
+        options = EvaluationOptions(n_draws=20, n_floor=0, equal_counts=equal_counts)
+        rows = judge(labelled, stated, "m", options).metrics
+        asked[equal_counts] = {(row.metric, row.class_name): row for row in rows}
+    width, counts = asked[False], asked[True]
+    for key, row in counts.items():
+        if key[0] in ("ece", "ece2"):
+            like = counts[f"{key[0]}_count", key[1]]
+            assert (row.value, row.lower, row.upper) == (like.value, like.lower, like.upper)
+            assert row.value != width[key].value
+        elif key[0] in ("ece_count", "nll", "brier", "ece_smooth", "ece_debiased"):
+            assert row.value == width[key].value
+    assert counts["mce", None].value != width["mce", None].value
+    assert counts["ece_top_label", None].value != width["ece_top_label", None].value
+
+
 def drawn_by_hand(labelled: Labelled, confidence: np.ndarray, name: str, draw: int) -> float:
     """Compute a metric of all proteins from scratch under the weights of one draw."""
     codes, keys = encode_clusters(labelled.cluster)

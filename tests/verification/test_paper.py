@@ -20,7 +20,7 @@ needs_data = pytest.mark.skipif(
 
 @needs_data
 def test_the_recovered_counts_sum_to_the_papers_test_set_and_every_diagonal_agrees() -> None:
-    labelled = read_counts(DATA / "phanns_web_histogram.csv", 10.0, 1.0)
+    labelled = read_counts(DATA / "phanns_web_histogram.csv", 10.0, 1.0).labelled
     assert labelled.n_samples == TOTAL == 46_801
     figures = [one for one in FIGURES if one.number in ("01a", "01c")]
     counts, shares = (

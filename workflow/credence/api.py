@@ -471,7 +471,11 @@ def annotate(
         if isinstance(shift, ClassProportions):
             correction = shift.file
             stage_files.require_corrects(correction, file, "shift", "the one given")
-        elif shift == "auto" and use.predictions.n_samples and not why_uncorrectable(file):
+        elif (
+            shift == "auto"
+            and use.predictions.n_samples
+            and not why_uncorrectable(file, Settings().shift)
+        ):
             parts = [(use.where, use.samples)]
             name = Path(use.where).stem
             correction = find_shift(file, parts, Settings(), name, use.where)
@@ -720,7 +724,7 @@ def shift(
 
     settings = replace(settings, shift=shifting.with_stated(settings.shift))
     file = calibration.file
-    shifting.require_correctable(file, "the calibration")
+    shifting.require_correctable(file, "the calibration", settings.shift)
     use = in_table(table, file)
     stage_files.require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []

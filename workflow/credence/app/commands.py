@@ -442,6 +442,8 @@ def gff() -> None:
     shift="The file of --shift, if CONFIDENCES were annotated with one.",
     genomes="Table of id and genome; without it, the column genome of CONFIDENCES is read.",
     clusters="Table of clusters of these proteins: homologues count as right or wrong together.",
+    labels="Table of id and true_class of proteins of some genomes: learn from these, too.",
+    judged="Also write how good the learnt probabilities are, beside those of the formula.",
     record="Also write what the page shows of it, as JSON.",
 )
 @click.option("--name", default="query", help="Name of CONFIDENCES in that record.")
@@ -454,6 +456,9 @@ def genomes() -> None:
     Give the genome of each protein with --genomes. If your score table names it in a column
     (phage, say), credence annotate --spec '{"genome": "phage"}' keeps that column. Background
     predictions, and those without a confidence, do not count.
+
+    With --labels also: "every call right" and "every prediction right" (background too) as
+    outcomes learnt from genomes of known true classes, and judged on genomes left out.
     """
 
 

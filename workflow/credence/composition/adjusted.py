@@ -18,6 +18,8 @@ from credence.composition.estimate import Composition, ratio_of
 from credence.confidence import Confidence
 from credence.predictions import Floats, Integers, Labelled, Predictions
 
+ASSUMED_FAMILIES = 3.0  # that assumed true classes of the wrong count as: decision 0042
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProportionCorrection:
@@ -114,6 +116,18 @@ def shifted(labelled: Labelled, weight: Floats) -> Labelled:
     return moved.take(moved.weight > 0)
 
 
+def reach_of_assumed(table: Floats, weight: Floats, level: float) -> Floats:
+    """Return how far, in log odds, assumed true classes of the wrong may be off, by score bin.
+
+    As if these many families of each class's wrong predictions had shown them (Dirichlet).
+    """
+    mean = np.einsum("ijb,j->ib", table, weight)
+    spread = np.maximum(np.einsum("ijb,j->ib", table, weight**2) - mean**2, 0.0)
+    error = np.sqrt(spread / (ASSUMED_FAMILIES + 1.0))
+    relative = np.divide(error, mean, out=np.zeros(mean.shape), where=mean > 0)
+    return np.asarray(special.ndtri((1.0 + level) / 2.0) * relative)
+
+
 def correction_for(
     sample: CalibrationSample, composition: Composition, level: float
 ) -> ProportionCorrection:
@@ -139,6 +153,9 @@ def correction_for(
         down[class_, held], up[class_, held] = np.maximum(-low, 0.0), np.maximum(high, 0.0)
         if composition.share[class_] == 0.0:  # draws pile up at 0; the interval does not
             up[class_] = np.maximum(up[class_], max(np.log(least[class_] / centre[class_]), 0.0))
+    if sample.is_assumed:
+        reach = reach_of_assumed(table, np.nan_to_num(centre, nan=1.0), level)
+        down, up = np.hypot(down, reach), np.hypot(up, reach)
     return ProportionCorrection(
         weight=np.nan_to_num(composition.fit_weight, nan=1.0), scale=sample.scale, down=down, up=up
     )

@@ -227,6 +227,8 @@ class CalibrationSample:
     fold: Annotated[NDArray[np.int64], Bytes]  # In which each protein's cluster was left out
     # Confidences by fits without the cluster of each protein; NaN where they never saw the class.
     held_out: PackedFloats
+    # Whether the true classes of wrong predictions are assumed, from counts.
+    is_assumed: Annotated[bool, Stored(is_left_out=True)] = False
     # None where there are no score vectors.
     model: Annotated[BiasCorrected | None, Stored(is_left_out=True)] = None
     # Of each fold the model that saw the others alone, where there is more than one fold.

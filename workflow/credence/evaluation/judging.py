@@ -132,6 +132,7 @@ class EvaluationOptions:
     n_floor: int = 100  # Simulations of each noise floor; 0 gives none
     n_signs: int = 999  # Draws of random signs in the tests; 0 gives no p-values by clusters
     n_bins: int = N_METRIC_BINS  # In which calibration errors are counted
+    equal_counts: bool = False  # Whether these hold as many proteins each, not one width
     one_sided: bool = False  # Spiegelhalter's test: whether confidences are too extreme, alone
     # Only metrics in cells of these families are measured; None: all.
     families: tuple[str, ...] | None = None
@@ -211,6 +212,7 @@ class Judge:
             probabilities=stated.probabilities,
             true_class=labelled.true_class,
             n_bins=self.options.n_bins,
+            equal_counts=self.options.equal_counts,
         ).take(known)
 
     def outcome(self, key: Key, stated: Stated, known: Booleans) -> _Outcome:

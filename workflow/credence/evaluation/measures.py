@@ -13,6 +13,7 @@ from scipy import sparse
 from credence.calibrators.intervals import JEFFREYS, LEAST_FREEDOM, guard_draws
 from credence.draws import uniforms, weight_blocks
 from credence.metrics.all_metrics import METRICS
+from credence.metrics.binned import WIDTH
 from credence.metrics.metric import Family, Judged, Metric, divide, loss_cells, sum_by
 from credence.predictions import Floats, Integers
 
@@ -139,7 +140,7 @@ def place(family: Family, judged: Judged, block: Integers, n_blocks: int) -> Bin
     cells = family.cells(judged)
     if cells is None:
         return None
-    if family.is_fixed:
+    if family.is_fixed and not (judged.equal_counts and family is WIDTH):
         position = block[cells.row] * cells.n_cells + cells.cell
         return BinPlaces(
             row=cells.row,

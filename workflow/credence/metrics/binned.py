@@ -49,10 +49,17 @@ def width_cells(judged: Judged, n_bins: int, *, has_squares: bool = False) -> Bi
     )
 
 
-def _count_cells(judged: Judged) -> BinSums:
+def _count_cells(judged: Judged, *, has_squares: bool = False) -> BinSums:
     """Return cells that hold about as many proteins each."""
     cell = equal_count(judged.confidence, judged.weight, judged.n_bins)
-    return in_cells(judged, cell, judged.n_bins)
+    return in_cells(judged, cell, judged.n_bins, has_squares=has_squares)
+
+
+def _chosen_cells(judged: Judged) -> BinSums:
+    """Return cells of equal width, or of equal counts where these are asked for."""
+    if judged.equal_counts:
+        return _count_cells(judged, has_squares=True)
+    return width_cells(judged, judged.n_bins, has_squares=True)
 
 
 def _score_cells(judged: Judged) -> BinSums | None:
@@ -62,13 +69,11 @@ def _score_cells(judged: Judged) -> BinSums | None:
 
 
 # The Brier score is taken apart in these.
-WIDTH = Family(
-    name="width", cells=lambda judged: width_cells(judged, judged.n_bins, has_squares=True)
-)
+WIDTH = Family(name="width", cells=_chosen_cells)
 COUNT = Family(name="count", cells=_count_cells, is_fixed=False)
 SCORE = Family(name="score", cells=_score_cells)
 
-UNLESS = f" ({N_METRIC_BINS} unless another number is set)"
+UNLESS = f" ({N_METRIC_BINS}, unless another number or kind is set)"
 GUO_ECE = "Guo et al. 2017, arXiv 1706.04599; Naeini et al. 2015"
 GUPTA = "Gupta & Ramdas 2021, arXiv 2107.08353"
 ROOT = "Kumar et al. 2019, arXiv 1909.10155"

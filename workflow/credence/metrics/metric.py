@@ -25,6 +25,8 @@ class Judged:
     probabilities: Floats | None = None  # One per class, where the method gives a vector
     true_class: Integers | None = None  # Needed with `probabilities`
     n_bins: int = N_METRIC_BINS  # Bins of the confidence, of equal width or of equal counts
+    # Whether metrics in bins of equal width are to be in bins of equal counts too.
+    equal_counts: bool = False
 
     @property
     def n_samples(self) -> int:

@@ -41,7 +41,7 @@ from credence.stages.lists import finish_table, list_paths
 from credence.stages.novelty import NeighbourColumns, NoveltyColumns
 from credence.stages.settings import Settings
 from credence.stages.shift import Pieces as NamedPieces
-from credence.stages.shift import find_shift, in_one_line, why_uncorrectable
+from credence.stages.shift import find_shift, in_one_line, require_correctable, why_uncorrectable
 from credence.stages.tools import CombinedTools, combine_query_set, read_answers, tables_of
 from credence.tables import contract, stage_files
 from credence.tables.digests import sha256_of
@@ -321,7 +321,12 @@ class AnnotateInputs:
     @cached_property
     def estimated(self) -> stage_files.ShiftFile | None:
         """The class proportions of the tables, where they are to be estimated and can be."""
-        if self.estimate is None or self.shift is not None or why_uncorrectable(self.file):
+        if self.estimate is None or self.shift is not None:
+            return None
+        shift = self.estimate.shift
+        if shift.class_proportions is not None:  # what was stated is not passed over in silence
+            require_correctable(self.file, self.calibration, shift)
+        if why_uncorrectable(self.file, shift):
             return None
         pieces = (part for part in self.pieces() if part[1].n_samples)
         first = next(pieces, None)
@@ -460,7 +465,7 @@ def _echo_proportions(inputs: AnnotateInputs, out: str) -> None:
     """Print what is known of the tables' class proportions, or why nothing is."""
     if inputs.estimate is None or inputs.shift is not None:
         return
-    if reason := why_uncorrectable(inputs.file):
+    if reason := why_uncorrectable(inputs.file, inputs.estimate.shift):
         echo(
             f"{inputs.calibration}: {reason}, so confidences are not corrected for the class "
             "proportions of this table."

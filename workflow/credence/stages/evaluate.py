@@ -207,6 +207,7 @@ def _options(settings: Settings, resample: Literal["cluster", "row"]) -> Evaluat
         n_draws=settings.calibration.resamples,
         resample=resample,
         n_bins=judged.bins,
+        equal_counts=judged.bin_kind == "equal_counts",
         one_sided=judged.spiegelhalter == "too_extreme",
     )
 

@@ -39,16 +39,7 @@ def learn_events(
         level=counting.level,
         n_draws=counting.resamples,
     )
-    raise_any(
-        Problem(
-            where=where,
-            what=f"there is no forecaster {name!r}.",
-            remedy=nearest(name, list(FORECASTER_OF)),
-        )
-        for where, names in (("--forecaster", (asked.forecaster,)), ("--compare", asked.compare))
-        for name in names
-        if name not in FORECASTER_OF
-    )
+    require_forecasters(asked)
     if not asked.ask and not asked.groups:
         raise refuse("--ask", "no event is asked for.", "Give --ask or --named.")
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
@@ -90,6 +81,20 @@ def learn_events(
     )
     count = plural(len(events), "event")
     echo(f"Wrote {out}: {count}, {labelled.n_samples} proteins, {asked.folds} folds.")
+
+
+def require_forecasters(asked: EventsSettings) -> None:
+    """Refuse forecasters that are not there."""
+    raise_any(
+        Problem(
+            where=where,
+            what=f"there is no forecaster {name!r}.",
+            remedy=nearest(name, list(FORECASTER_OF)),
+        )
+        for where, names in (("--forecaster", (asked.forecaster,)), ("--compare", asked.compare))
+        for name in names
+        if name not in FORECASTER_OF
+    )
 
 
 def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...]:

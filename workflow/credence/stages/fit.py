@@ -11,9 +11,10 @@ from credence.calibrators.crossfit import DEFAULT_FOLDS
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.composition.both_samples import calibration_sample
+from credence.composition.from_counts import assumed_true_classes
 from credence.composition.sameness import sketch_of
 from credence.lists.held_out import held_out_of
-from credence.predictions import Floats, Labelled
+from credence.predictions import Floats, Integers, Labelled
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import echo
 from credence.records import read_record
@@ -115,8 +116,10 @@ def _fit_counts(
     table: str, scale: float | None, out: str, settings: Settings, design_effect: float
 ) -> None:
     """Fit one method to a table of counts, and write the calibration."""
-    labelled = read_counts(Path(table), scale, design_effect)
-    file = counts_calibration(labelled, settings, table, design_effect)
+    counted = read_counts(Path(table), scale, design_effect)
+    file = counts_calibration(
+        counted.labelled, settings, table, design_effect, members=counted.members
+    )
     file = replace(file, inputs={Path(table).name: sha256_of(Path(table))})
     stage_files.write_calibration(Path(out), file)
     echo(f"{out}: {file.counts['relatives']}.")
@@ -162,11 +165,24 @@ def fit_tables(
 
 
 def counts_calibration(
-    labelled: Labelled, settings: Settings, where: str, design_effect: float = 1.0
+    labelled: Labelled,
+    settings: Settings,
+    where: str,
+    design_effect: float = 1.0,
+    *,
+    members: Integers | None = None,
 ) -> stage_files.CalibrationFile:
-    """Return one method fitted to predictions that have no names, the wrong ones no true class."""
+    """Return one method fitted to predictions that have no names, the wrong ones no true class.
+
+    With the members of each class it can be corrected for class proportions that are stated.
+    """
     chosen = reading.CalibrationSet(labelled=labelled, set_aside={})
-    file = fit_chosen(chosen, settings, where).file
+    fitted = fit_chosen(chosen, settings, where)
+    sample = None
+    if members is not None:
+        assumed = replace(labelled, true_class=assumed_true_classes(labelled, members))
+        sample = replace(calibration_sample(assumed, False, fitted.held_out), is_assumed=True)
+    file = replace(fitted.file, sample=sample)
     relatives = reading.RELATIVES_UNKNOWN
     if design_effect > 1.0:
         relatives = f"{design_effect:g} proteins count as one family, as was stated"

@@ -295,11 +295,12 @@ class EvaluationSettings:
     """How methods are judged."""
 
     folds: int = setting(10, "folds of the cross-validation by family", low=2, high=1000)
-    bins: int = setting(
-        15,
-        "number of bins of calibration errors (ECE), of equal width and of equal counts",
-        low=2,
-        high=1000,
+    bins: int = setting(15, "number of bins of calibration errors (ECE)", low=2, high=1000)
+    bin_kind: str = setting(
+        "equal_width",
+        "kind of these bins: equal_width, or equal_counts (the ECE of equal counts is given beside "
+        "it in any case)",
+        ("equal_width", "equal_counts"),
     )
     spiegelhalter: str = setting(
         "two_sided",
@@ -430,7 +431,7 @@ def _names(section: type[Any], *but: str) -> tuple[str, ...]:
 _COUNTED = ("weights", "min_positives")
 _FITTED = (*_COUNTED, "level", "resamples")
 _WEIGHED = ("weights", "level", "resamples")
-_JUDGED = ("folds", "bins", "spiegelhalter")
+_JUDGED = ("folds", "bins", "bin_kind", "spiegelhalter")
 _THRESHOLDS = ("precision", "certainty")
 _RULES = ("certainty", "background", "least_confidence", "family_share")
 _LISTED = {"calibration": ("level",), "lists": ("error", *_RULES)}
@@ -448,7 +449,11 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "thresholds": {"calibration": _WEIGHED, "lists": _THRESHOLDS},
     "annotate": _LISTED | {"novelty": ("parts",), "shift": ("method", "class_proportions")},
     "list": {"calibration": ("level",), "lists": _RULES},
-    "genomes": {"calibration": ("level",), "lists": ("background", "calls")},
+    "genomes": {
+        "calibration": ("level",),
+        "lists": ("background", "calls"),
+        "events": ("forecaster", "compare", "folds"),
+    },
     "shift": {"shift": _names(ShiftSettings), "lists": _THRESHOLDS},
     "events": {"calibration": _FITTED, "events": _names(EventsSettings)},
     "novelty": {"novelty": ("components", "flag")},

@@ -61,7 +61,7 @@ def shift_tables(
     # Before anything that takes time: what is stated wrongly is refused at once.
     if shift.class_proportions is not None:
         estimators.stated_share(shift.class_proportions, file.class_names, "--stated")
-    require_correctable(file, calibration)
+    require_correctable(file, calibration, shift)
     spec = reading.stated_spec(tables, format_, spec_json, file=file)
     parts = _parts(tables, spec, file)
     name = name or Path(tables[0]).stem
@@ -142,7 +142,11 @@ def find_shift(
         curves=shift_curves(corrected),
         reference=estimator.reference,
         thresholds=_thresholds(file.sample, composition, settings, options),
-        remarks=(*too_few, *corrected.diagnostics.remarks),
+        remarks=(
+            *too_few,
+            *(ASSUMED_CLASSES,) * sample.is_assumed,
+            *corrected.diagnostics.remarks,
+        ),
         sameness=None if look is None else look.found(),
         judged=judged_at_proportions(
             file.sample, corrected.correction.weight, options.level, options.n_draws
@@ -244,19 +248,40 @@ TOO_FEW = (
     f"Fewer than {estimate.FEWEST_ROWS} proteins ({{}}) do not tell their class proportions: "
     "confidences are those for the proportions of the calibration set."
 )
-NO_SAMPLE = "it does not keep what an estimate of class proportions needs (files of counts do not)"
+NO_SAMPLE = (
+    "it does not say how many calibration proteins each class has (counts say it in their column "
+    "'members')"
+)
+FROM_COUNTS = (
+    "its counts do not say which classes the wrong predictions truly belong to, so class "
+    "proportions cannot be estimated"
+)
+ASSUMED_CLASSES = (
+    "Which classes the wrong predictions of the calibration set truly belong to is assumed, since "
+    "they were only counted: the proteins of each class that were predicted wrongly are spread "
+    "evenly over the wrong predictions of all other classes, whatever the score. Intervals are "
+    "wider for it."
+)
 
 
-def require_correctable(file: stage_files.CalibrationFile, where: str) -> None:
+def require_correctable(
+    file: stage_files.CalibrationFile, where: str, shift: ShiftSettings
+) -> None:
     """Refuse a calibration whose confidences cannot be corrected for class proportions."""
-    if reason := why_uncorrectable(file):
-        raise refuse(where, f"{reason}.", "Fit again to labelled tables: credence fit.")
+    if not (reason := why_uncorrectable(file, shift)):
+        return
+    remedy = "Fit again to labelled tables, or to counts with 'members': credence fit."
+    if reason == FROM_COUNTS:
+        remedy = "State them: --stated '{\"class\": share}'."
+    raise refuse(where, f"{reason}.", remedy)
 
 
-def why_uncorrectable(file: stage_files.CalibrationFile) -> str:
+def why_uncorrectable(file: stage_files.CalibrationFile, shift: ShiftSettings) -> str:
     """Return why confidences cannot be corrected for other class proportions; '' if they can."""
     if file.sample is None:
         return NO_SAMPLE
+    if file.sample.is_assumed and shift.method not in (STATED, "none"):
+        return FROM_COUNTS
     if file.needs is Need.PLACE:
         return (
             f"{file.method_spec!r} gives no interval and cannot be corrected for class proportions"

@@ -30,7 +30,7 @@ def name_of(path: str) -> str:
 def card_lines(name: str, card: dict[str, Any]) -> list[str]:
     """Return a card as lines of text."""
     lines = [f"{name}: {card['summary']}"]
-    texts = ("for", "not_for", "relatives", "source", "licence", "citation")
+    texts = ("for", "not_for", "relatives", "proportions", "source", "licence", "citation")
     lines += [f"    {key.replace('_', ' ')}: {card[key]}" for key in texts]
     held_out = card["held_out"]
     lines += [
