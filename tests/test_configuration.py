@@ -262,7 +262,17 @@ def test_every_rule_of_the_schema_has_a_message() -> None:
         *("additionalProperties", "required", "type", "enum", "pattern", "uniqueItems"),
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "minLength"),
     }
-    silent = {"$ref", "$schema", "$defs", "title", "description", "default", "properties", "items"}
+    silent = {
+        "$ref",
+        "$schema",
+        "$defs",
+        "title",
+        "description",
+        "default",
+        "remedy",
+        "properties",
+        "items",
+    }
     silent |= {"if", "then"}  # what is wrong in one of them is said of the rule inside
 
     def walk(rule: object) -> None:

@@ -295,6 +295,8 @@ def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str
         return f"{short(as_written(value))} is not allowed.", remedy
     if validator in LIMIT_WORDS:
         return f"{short(repr(value))} is out of range.", _order(rule)
+    if validator == "pattern" and "remedy" in rule:
+        return f"{short(repr(value))} is not allowed.", rule["remedy"]
     if validator == "pattern":
         remedy = "Use letters, digits, - and _ only, a letter or digit first."
         return f"{value!r} cannot name a folder.", remedy
