@@ -21,6 +21,11 @@ Lists of calls in the real table, ten random halves, of the other half 80, 90 an
 
     PYTHONPATH=. python verification/lists.py --real-calls --page docs/verification-lists.md
 
+or by another method, of ten other halves and of small calibration sets:
+
+    PYTHONPATH=. python verification/lists.py --real-calls --methods auto --first 10 \\
+        --known 600 --query 1500
+
 The real table is read where it is (../shared/data), and left out where it is not.
 """
 
@@ -29,7 +34,7 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -662,7 +667,9 @@ def listed_calls(fitted: FittedCalls, use: Labelled, named: Row) -> list[Row]:
     return rows
 
 
-def real_call_rows(method: str) -> Iterator[Row]:
+def real_call_rows(
+    method: str, halves: Iterable[int], n_known: int, n_query: int
+) -> Iterator[Row]:
     """Yield how wrong lists of calls are in the real table: a random half calibrates.
 
     Rows are taken as independent; of the other half some are drawn, as many background as wanted.
@@ -671,14 +678,14 @@ def real_call_rows(method: str) -> Iterator[Row]:
     if labelled is None:
         return
     labelled = label(labelled.predictions, labelled.true_class)
-    for number in range(N_HALVES):
+    for number in halves:
         rng = np.random.default_rng([SEED, 9, number])
         known, others = np.array_split(rng.permutation(labelled.n_samples), 2)
-        fitted = fitted_calls(labelled.take(known[:N_REAL_KNOWN]), method)
+        fitted = fitted_calls(labelled.take(known[:n_known]), method)
         is_background = background_of(labelled.predictions.class_names, None)[labelled.true_class]
         parts = others[is_background[others]], others[~is_background[others]]
         for kind, share in BACKGROUND_SHARES.items():
-            sizes = round(share * N_CALLS_USE), N_CALLS_USE - round(share * N_CALLS_USE)
+            sizes = round(share * n_query), n_query - round(share * n_query)
             rows = np.concatenate(
                 [rng.choice(part, size, False) for part, size in zip(parts, sizes, strict=True)]
             )
@@ -920,14 +927,15 @@ REAL_CALLS = (
 )
 
 
-def judge_real_calls(methods: list[str], page: Path | None) -> None:
+def judge_real_calls(given: argparse.Namespace) -> None:
     """Print and write how wrong lists of calls are in the real table."""
-    for method in methods:
-        rows = list(real_call_rows(method))
+    page, halves = given.page, range(given.first, given.first + N_HALVES)
+    for method in given.methods:
+        rows = list(real_call_rows(method, halves, given.known, given.query))
         print(pd.DataFrame(of_calls(rows)).to_string(), flush=True)
         if page is not None and rows:
             title = f"Lists of calls of a real table, confidence by {method}"
-            text = REAL_CALLS.format(N_REAL_KNOWN, N_CALLS_USE)
+            text = REAL_CALLS.format(given.known, given.query)
             write_section(page, title, text, of_calls(rows))
 
 
@@ -954,7 +962,7 @@ def judge_calls(n_worlds: int, methods: list[str], jobs: int, page: Path | None)
 def judge_part(given: argparse.Namespace) -> bool:
     """Judge what is asked for by itself, and return whether anything is."""
     if given.real_calls:
-        judge_real_calls(given.methods, given.page)
+        judge_real_calls(given)
     elif given.calls is not None:
         judge_calls(given.calls, given.methods, given.jobs, given.page)
     elif given.mixes is not None:
@@ -972,6 +980,9 @@ def main() -> None:
     parser.add_argument("--mixes", type=int, help="only so many worlds of other mixes")
     parser.add_argument("--calls", type=int, help="only so many worlds of much background")
     parser.add_argument("--real-calls", action="store_true", help="only those of the real table")
+    parser.add_argument("--first", type=int, default=0, help="number of the first half")
+    parser.add_argument("--known", type=int, default=N_REAL_KNOWN, help="rows that calibrate")
+    parser.add_argument("--query", type=int, default=N_CALLS_USE, help="rows that are listed")
     parser.add_argument("--methods", nargs="+", default=["kernel"], help="of --calls")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--page", type=Path)

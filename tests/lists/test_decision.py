@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ from credence.lists.decision import (
     scarce_classes,
     scarcity_notes,
 )
-from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, step_of
+from credence.lists.errors import errors_of
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, MixDraws, step_of
 from credence.lists.use_lists import use_lists
 from credence.problems import InputError
 
@@ -241,6 +243,83 @@ def test_a_class_wrong_more_often_than_asked_is_kept_off_and_what_one_family_car
     assert (collar.class_name, collar.n, collar.n_kept_off) == ("Collar", 0, 5)
     assert accepted.kept_off == [collar]
     assert accepted.largest_family == pytest.approx(200 / 600)
+
+
+def test_a_class_of_few_families_is_drawn_to_the_list_by_ten_and_is_on_it() -> None:
+    rows = [(0.9, 0, int(n < 8), f"a{n}") for n in range(388)]  # 8 wrong
+    rows += [(0.9, 1, 1, f"b{n}") for n in range(12)]
+    counts = counted((0, 0.9, 90), (1, 0.9, 5), n_classes=2)
+    grouped = rules(known(rows), False, False).calls_and_background(counts.listable)
+    step = int(step_of(np.array([0.9]))[0])
+    # 8 of 400 wrong and one family added; none of 12 wrong, and ten families as the list.
+    together = (8 + 1) / (400 + 1)
+    np.testing.assert_allclose(grouped.errors[0].error[step], together)
+    np.testing.assert_allclose(grouped.class_error[1, step], 10 * together / (12 + 10))
+    np.testing.assert_allclose(grouped.class_error[0, step], (8 + 10 * together) / (388 + 10))
+    # By itself, one family added, no class of fewer than 20 keeps to 5 %.
+    assert grouped.by_class[1].end_of(0.05) is None
+    assert (grouped.ends(0, 0.05) <= step).all()
+    # Three of the 12 wrong are too many, though the list as a whole keeps to the rate.
+    worse = rows[:388] + [(0.9, 1, int(n >= 3), f"b{n}") for n in range(12)]
+    grouped = rules(known(worse), False, False).calls_and_background(counts.listable)
+    ends = grouped.ends(0, 0.05)
+    assert ends[0] <= step and ends[1] == len(CONFIDENCE_STEPS)
+    np.testing.assert_allclose(
+        grouped.class_error[1, step], (3 + 10 * (11 + 1) / (400 + 1)) / (12 + 10)
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_prediction_is_on_the_list_where_its_q_value_is_at_most_the_rate(seed: int) -> None:
+    rng = np.random.default_rng([33, seed])
+    query = world(rng, 300)
+    counts = np.zeros((3, len(CONFIDENCE_STEPS)), dtype=np.int64)
+    np.add.at(counts, (query.predicted, query.step), 1)
+    grouped = rules(world(rng, 400), False, False, True).calls_and_background(counts)
+    q_value = grouped.q_value(query.predicted, query.step)
+    n_listed = 0
+    for group in (0, 1):
+        for error in (0.02, 0.05, 0.1, 0.2, 0.4):
+            ends, of_group = grouped.ends(group, error), grouped.group[query.predicted] == group
+            is_on = of_group & (query.step >= ends[query.predicted])
+            np.testing.assert_array_equal(is_on, of_group & (q_value <= error))
+            n_listed += int(is_on.sum())
+    assert n_listed > 0
+
+
+def test_under_other_proportions_a_list_is_at_least_as_wrong_as_its_confidences_say() -> None:
+    rows = [(0.9, 0, 0, f"a{n}") for n in range(300)] + [(0.2, 0, 2, f"b{n}") for n in range(20)]
+    counts = counted((0, 0.9, 50), n_classes=3)
+    held_out = known(rows)
+    step = int(step_of(np.array([0.9]))[0])
+    mixed = replace(held_out, mix=MixDraws(n_classes=3, ratios=np.ones(6)))
+    errors = []
+    for each in (held_out, mixed):
+        grouped = rules(each, False, False, True).calls_and_background(counts.listable)
+        errors.append(grouped.errors[0])
+    np.testing.assert_allclose(errors[0].error[step], 1 / 301)
+    np.testing.assert_allclose(errors[1].error[step], 1.0 - 0.9005)  # the middle of the step
+    assert errors[1].right(step, 0.95).expected == pytest.approx(50 * 0.9005)
+    # Held-out outcomes alone say how many of all predictions are right: nothing was chosen.
+    every = errors_of(mixed, counts.every.sum(axis=0), 0.95)
+    np.testing.assert_allclose(every.error[step], 1 / 301)
+
+
+def test_a_bound_counts_an_unseen_wrong_family_by_what_wrong_ones_weigh() -> None:
+    rows = [(0.95, 0, 0, f"a{n}") for n in range(300)] + [(0.2, 0, 2, f"b{n}") for n in range(20)]
+    weight = np.where(np.arange(320) < 300, 0.1, 2.0)  # background is 20 times as frequent
+    held_out = replace(known(rows), weight=weight, mix=MixDraws(n_classes=3, ratios=np.ones(6)))
+    counts = counted((0, 0.95, 50), n_classes=3)
+    grouped = rules(held_out, False, False, True).calls_and_background(counts.listable)
+    step = int(step_of(np.array([0.95]))[0])
+    errors = grouped.errors[0]
+    np.testing.assert_allclose(errors.above.as_wrong[step], 300 * 0.1 / 2.0)
+    # None of 15 wrong: 1 − 0.05^(1/15).
+    np.testing.assert_allclose(errors.bound[step], 1.0 - 0.05 ** (1.0 / 15.0))
+    # Where all weigh the same, 300 families say more.
+    alike = replace(held_out, weight=np.ones(320))
+    grouped = rules(alike, False, False, True).calls_and_background(counts.listable)
+    assert grouped.errors[0].bound[step] < 0.06
 
 
 def test_every_note_that_speaks_against_a_protein_keeps_it_off_lists() -> None:

@@ -1044,7 +1044,7 @@ class ClassShare:
     class_name: str
     n: int
     estimate: float  # Share of them expected to be wrong; NaN where there are none
-    n_kept_off: int  # Others as sure as the list, of which more than twice the rate are wrong
+    n_kept_off: int  # Others as sure as the list, of which more than the rate would be wrong
 
 
 @dataclass(frozen=True)
