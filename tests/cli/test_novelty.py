@@ -166,7 +166,10 @@ def test_a_protein_that_calibrates_and_has_no_features_is_named(
 
 def test_features_are_named_once(world: Path, capsys: Stated) -> None:
     table = ["novelty", "world/calibration.csv", *LABELLED, "--out", "novelty.json"]
-    expected = "--proteins: sequences or vectors of the proteins are to be given, not both. Give --proteins or --vectors.\n"
+    expected = (
+        "--proteins: the proteins need sequences or vectors, one of the two. "
+        "Give --proteins or --vectors.\n"
+    )
     assert refused(capsys, *table) == expected
     write_vectors("vectors.npz", ids_of("world/calibration.csv"))
     both = ["--proteins", "world/proteins.fasta", "--vectors", "vectors.npz"]

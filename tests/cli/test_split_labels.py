@@ -137,8 +137,9 @@ def test_in_python_the_same(folder: Path) -> None:
         ),
         (
             ("--labels", "labels.tsv", "--roles", '{"training": 0.5, "test": 0.1}'),
-            "--roles: its values sum to 0.6; they are neither shares that sum to 1 nor numbers "
-            "of groups, two or more in all. Give whole numbers of groups, or shares that sum to 1.",
+            "--roles: its values sum to 0.6; they are neither shares that sum to 1 nor "
+            "numbers of groups, two or more in all. Give whole numbers of groups, or shares that "
+            "sum to 1.",
         ),
         (
             ("--labels", "labels.tsv", "--roles", '{"training": 0.6667, "test": 0.3333}'),

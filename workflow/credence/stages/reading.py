@@ -448,7 +448,7 @@ class Features:
 
     def __init__(self, proteins: Sequence[str], vectors: str | None, match: str) -> None:
         if bool(proteins) == (vectors is not None):
-            fault = "sequences or vectors of the proteins are to be given, not both."
+            fault = "the proteins need sequences or vectors, one of the two."
             raise refuse("--proteins", fault, "Give --proteins or --vectors.")
         self.where = vectors if vectors is not None else proteins[0]
         self._vectors = None if vectors is None else read_vectors(Path(vectors))
