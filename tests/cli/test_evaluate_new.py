@@ -218,5 +218,6 @@ def test_in_python_the_same(folder: Path) -> None:
         credence.evaluate("known.csv", calibration=calibration)
     assert str(refusal.value) == (
         "known.csv: all of its proteins are calibration proteins of what is to be judged: 'p0' "
-        "and 89 more. Give proteins that it was not fitted on, or the whole table it was fitted on."
+        "and 89 more. Give proteins that it was not fitted on, or the whole table it was fitted "
+        "on."
     )

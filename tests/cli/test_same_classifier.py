@@ -183,6 +183,6 @@ def test_a_sketch_that_lacks_which_class_comes_second_is_named(
     assert run_command_line([*words, "--out", out]) == 0
     assert (
         f"{folder / 'nameless.json'}: it does not keep how often each class comes second after "
-        "each other one, so columns under wrong names are not noticed here. Compare the header of your "
-        "table with that of the calibrated one.\n"
+        "each other one, so columns under wrong names are not noticed here. Compare the header of "
+        "your table with that of the calibrated one.\n"
     ) in capsys.readouterr().err

@@ -298,8 +298,8 @@ class EvaluationSettings:
     bins: int = setting(15, "number of bins of calibration errors (ECE)", low=2, high=1000)
     bin_kind: str = setting(
         "equal_width",
-        "kind of these bins: equal_width, or equal_counts (the ECE of equal counts is given beside "
-        "it in any case)",
+        "kind of these bins: equal_width, or equal_counts (the ECE of equal counts is given "
+        "beside it in any case)",
         ("equal_width", "equal_counts"),
     )
     spiegelhalter: str = setting(
