@@ -154,7 +154,7 @@ def test_all_wrong_shapes_come_at_once() -> None:
         "Give a row for each protein and a column for each class.",
         "ids: its shape is (1,); there are 24 rows. Give one entry for each row.",
         "labels: its shape is (23,); there are 24 rows. Give one entry for each row.",
-        "clusters: this is no column of the table; there are 24 rows. "
+        "clusters: this is one value, not a column; there are 24 rows. "
         "Give one entry for each row.",
     ]
 

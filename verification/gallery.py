@@ -2,8 +2,9 @@
 
     PYTHONPATH=. python verification/gallery.py --out docs/images --work build/gallery
 
-Runs credence on three simulated worlds, looks at their pages with Chromium, draws figures of the
-demo's, and writes five rows of its confidences into README.md. A run that is done is not repeated,
+Runs credence on three simulated worlds, looks at their pages with Chromium (the demo's also for
+the README's picture), draws figures of the demo's, and writes five rows of its confidences into
+README.md. A run that is done is not repeated,
 so that pictures alone are made again in seconds.
 """
 
@@ -20,8 +21,8 @@ import pandas as pd
 from PIL import Image
 
 COLOURS = 96  # of a picture's palette, which keeps it small
-WIDTH, HEIGHT = 1200, 1000  # of the window
-SHOWN = 900  # pixels that a picture is wide
+WINDOW, SHOWN = (1200, 1000), 900  # of the gallery: the window, and pixels a picture is wide
+README_WINDOW = (1440, 1300)  # of the README's picture, which is not made smaller
 FIGURES = ("05-densities", "09-optimal-cutoff", "18-reliability", "19-confidence")
 WORLD = {"n_query": 50, "n_training": 200, "n_trove": 20, "n_defects": 1, "length": 0.4}
 GOOD = WORLD | {
@@ -84,13 +85,14 @@ def red_world(folder: Path, demo_folder: Path) -> None:
     run(folder, "red.yaml", {"title: red": "title: Columns under wrong names"})
 
 
-def picture(page: Path, out: Path) -> None:
-    """Save the first screen of a page as a small PNG."""
+def picture(page: Path, out: Path, window: tuple[int, int], shown: int) -> None:
+    """Save the first screen of a page as a PNG so many pixels wide."""
     raw = out.with_suffix(".raw.png")
     words = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    words += [f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={raw}", page.resolve().as_uri()]
+    size = ",".join(map(str, window))
+    words += [f"--window-size={size}", f"--screenshot={raw}", page.resolve().as_uri()]
     subprocess.run(words, check=True, capture_output=True)
-    shrink(raw, out)
+    shrink(raw, out, shown)
     raw.unlink()
 
 
@@ -121,10 +123,10 @@ def write_rows(readme: Path, rows: str) -> None:
     readme.write_text(f"{before}{FIRST_MARK}\n{rows}\n{LAST_MARK}{after}", "utf-8")
 
 
-def shrink(source: Path, out: Path) -> None:
+def shrink(source: Path, out: Path, shown: int) -> None:
     with Image.open(source) as image:
-        height = round(image.height * SHOWN / image.width)
-        small = image.convert("RGB").resize((SHOWN, height), Image.Resampling.LANCZOS)
+        height = round(image.height * shown / image.width)
+        small = image.convert("RGB").resize((shown, height), Image.Resampling.LANCZOS)
         small.quantize(COLOURS).save(out, optimize=True)
 
 
@@ -146,15 +148,17 @@ def main() -> None:
                 red_world(folder, given.work / "amber")
             else:
                 good_world(folder)
-        picture(page, given.out / f"gallery-{kind}.png")
+        picture(page, given.out / f"gallery-{kind}.png", WINDOW, SHOWN)
     folder = given.work / "amber"
+    page = folder / "reports/demo/index.html"
+    picture(page, given.out / "first-1440.png", README_WINDOW, README_WINDOW[0])
     write_rows(Path("README.md"), example_rows(folder / "reports/demo/my_phages/confidences.tsv"))
     numbers = ",".join(name.partition("-")[0] for name in FIGURES)
     words = ["--findings", "results/demo/findings.json", "--out", "figures", "--only", numbers]
     credence(folder, "figures", *words, "--formats", "png")
     for name in FIGURES:
         (drawn,) = sorted((folder / "figures").glob(f"{name[:2]}-*-174mm*.png"))[:1]
-        shrink(drawn, given.out / f"figure-{name[:2]}.png")
+        shrink(drawn, given.out / f"figure-{name[:2]}.png", SHOWN)
 
 
 if __name__ == "__main__":

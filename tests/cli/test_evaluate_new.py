@@ -217,6 +217,7 @@ def test_in_python_the_same(folder: Path) -> None:
     with pytest.raises(credence.InputError) as refusal:
         credence.evaluate("known.csv", calibration=calibration)
     assert str(refusal.value) == (
-        "known.csv: all of its proteins calibrated what is to be judged: 'p0' and 89 more. Give "
-        "proteins that it was not fitted on, or the whole table it was fitted on."
+        "known.csv: all of its proteins are calibration proteins of what is to be judged: 'p0' "
+        "and 89 more. Give proteins that it was not fitted on, or the whole table it was fitted "
+        "on."
     )

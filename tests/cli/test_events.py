@@ -316,7 +316,7 @@ def test_distances_that_are_not_given_are_asked_for(
     near: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert refused(capsys, annotate("--events", "near.json", "--out", "none.tsv")) == (
-        "near.json: its events look at the distance to the nearest calibration protein. Give "
+        "near.json: its events need the distance to the nearest calibration protein. Give "
         "--novelty and --proteins, or learn them without --novelty."
     )
     other = ["--events", "near.json", "--novelty", "alone.json", "--proteins", "my_phages.fasta"]
@@ -335,9 +335,9 @@ def test_events_agree_with_a_method_that_asks_where_proteins_lie(
     words = ["fit", *table, "--novelty", "novelty.json", "--method", "macest", "--resamples", "0"]
     assert run_command_line([*words, "--out", "m.json"]) == 0
     assert refused(capsys, events(*CLUSTERS, "--calibration", "m.json")) == (
-        "calibration.csv: nothing says where its proteins lie, and 'macest' needs the score of "
-        "every class, and where each protein lies among the others. Give what credence novelty "
-        "wrote: --novelty."
+        "calibration.csv: the distances of its proteins to known ones are not given, and 'macest' "
+        "needs the score of every class, and where each protein lies among the others. Give "
+        "--novelty: the file from credence novelty."
     )
     given = [*CLUSTERS, "--novelty", "novelty.json", "--calibration", "m.json"]
     assert events(*given, out="placed.json") == 0
@@ -358,7 +358,7 @@ def test_novelty_of_other_proteins_is_refused(
     words = ["renamed.csv", "--format", "phanns-labelled", "--ask", "two_best", *QUICK]
     code = run_command_line(["events", *words, "--novelty", "novelty.json", "--out", "none.json"])
     assert refused(capsys, code) == (
-        "novelty.json: it knows no distance of a protein of renamed.csv. Give what credence "
-        "novelty wrote of the same set."
+        "novelty.json: it has no distance for any protein of renamed.csv. Give the file from "
+        "credence novelty of the same proteins."
     )
     assert not Path("none.json").exists()

@@ -96,8 +96,8 @@ def test_neither_a_run_nor_records_or_both_are_refused(
 ) -> None:
     for words in ([], ["--findings", str(findings), "--records", str(findings)]):
         assert refused(capsys, "figures", "--out", str(tmp_path / "figures"), *words) == (
-            "--findings: what is drawn is not named once. Give the findings of a run, or records "
-            "of figures, one of the two.\n"
+            "--findings: exactly one source of figures is needed. Give --findings of a run, or "
+            "--records.\n"
         )
 
 

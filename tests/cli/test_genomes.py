@@ -115,13 +115,15 @@ def test_calls_of_named_classes_alone_count(annotated: Path, inside: Path) -> No
         (["conf.tsv", "--calls", "Portl"], "--calls: 'Portl' is no class that is known here."),
         (
             ["empty.tsv"],
-            "empty.tsv, column 'genome': no call that has a confidence is of a known genome. "
+            "empty.tsv, column 'genome': none of the predictions that count belongs to a genome "
+            "here. "
             "Annotate with --spec",
         ),
-        (["none.tsv"], "none.tsv, line 1, column 'genome': nothing says of which genome a"),
+        (["none.tsv"], "none.tsv, line 1, column 'genome': the genomes of the proteins are not"),
         (
             ["none.tsv", "--genomes", "strange.tsv"],
-            "strange.tsv, column 'genome': no call that has a confidence is of a known genome. "
+            "strange.tsv, column 'genome': none of the predictions that count belongs to a genome "
+            "here. "
             "Correct its ids.",
         ),
         (["none.tsv", "--genomes", "conf.tsv", "--shift", "conf.tsv"], "conf.tsv"),

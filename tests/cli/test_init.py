@@ -225,7 +225,7 @@ def test_what_cannot_be_found_is_refused_with_what_to_write(
     )
     Path("t.csv").write_text("id,word\np1,a\np2,a\np3,b\np4,b\n")
     assert refusal("--scores", "t.csv", capsys=capsys) == (
-        "t.csv: no columns were found whose rows sum to one number, one for each class, nor a "
+        "t.csv: no columns of class scores were found, whose rows sum to one number, nor a "
         f"column of the predicted class or the score. {name_them}"
     )
     Path("u.csv").write_text("word,x,y\na,0.5,0.5\na,0.4,0.6\n")

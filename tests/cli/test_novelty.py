@@ -167,7 +167,8 @@ def test_a_protein_that_calibrates_and_has_no_features_is_named(
 def test_features_are_named_once(world: Path, capsys: Stated) -> None:
     table = ["novelty", "world/calibration.csv", *LABELLED, "--out", "novelty.json"]
     expected = (
-        "--proteins: the proteins' features are not named once. Give --proteins or --vectors.\n"
+        "--proteins: the proteins need sequences or vectors, one of the two. "
+        "Give --proteins or --vectors.\n"
     )
     assert refused(capsys, *table) == expected
     write_vectors("vectors.npz", ids_of("world/calibration.csv"))
@@ -182,7 +183,7 @@ def test_a_file_of_another_version_and_features_of_another_kind_are_refused(
     assert call("--vectors", "vectors.npz", "--out", "novelty.json") == 0
     with_sequences = annotate("--proteins", "world/my_phages.fasta")
     assert refused(capsys, *with_sequences) == (
-        "novelty.json: its space is one of vectors. Give --vectors.\n"
+        "novelty.json: it was learnt from vectors. Give --vectors.\n"
     )
     write_vectors("wide.npz", ids_of("world/my_phages.csv"), N_NUMBERS + 1)
     assert refused(capsys, *annotate("--vectors", "wide.npz")) == (
@@ -395,7 +396,7 @@ def test_what_neighbours_show_comes_as_columns_where_asked_for(
     assert (table["local_distance"].notna() == is_large).all() and is_large.any()
     without = [word for word in words if word not in ("--novelty", "novelty.json")]
     assert refused(capsys, *without, "--parts") == (
-        "--parts: nothing says where calibration proteins lie. "
+        "--parts: its columns need the distances to calibration proteins. "
         "Give --novelty, and --proteins or --vectors.\n"
     )
 

@@ -138,7 +138,7 @@ def test_confidences_that_were_not_corrected_are_not_shown_beside_a_correction(
         "plain.tsv: its confidences are not corrected for its class proportions: no column "
         "'uncorrected_confidence'. Annotate it with --shift, or leave --shift out.",
         "corrected.tsv: its confidences are corrected for class proportions; no --shift is of "
-        "'soil'. Give what credence shift --name soil wrote with --record.",
+        "'soil'. Give --shift: the file of --record of credence shift --name soil.",
     ]
 
 

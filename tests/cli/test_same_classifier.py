@@ -182,7 +182,7 @@ def test_a_sketch_that_lacks_which_class_comes_second_is_named(
     words = ["annotate", table, "--calibration", str(folder / "nameless.json"), *SPEC]
     assert run_command_line([*words, "--out", out]) == 0
     assert (
-        f"{folder / 'nameless.json'}: its sketch does not say which class comes second given the "
-        "first, so columns under wrong names are not noticed. Check the header; what credence fit "
-        "makes of few classes says it.\n"
+        f"{folder / 'nameless.json'}: it does not keep how often each class comes second after "
+        "each other one, so columns under wrong names are not noticed here. Compare the header of "
+        "your table with that of the calibrated one.\n"
     ) in capsys.readouterr().err

@@ -88,7 +88,7 @@ def test_an_exhaustive_audit_in_shares_writes_the_same_bytes_and_leaves_no_piece
     assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
     assert not Path("pieces").exists()
     assert refused(capsys, *words[:-4], "--audit", "sample", *words[-2:]) == (
-        "--pieces: only an exhaustive audit has pieces. Leave --pieces out.\n"
+        "--pieces: only an exhaustive audit works in pieces. Leave --pieces out.\n"
     )
     assert refused(capsys, *words, "--share", "search:1/2") == (
         "--share: 'search:1/2' is no share of a step. "
@@ -114,7 +114,7 @@ def test_a_split_without_clusters_is_told_what_crosses_it_and_what_to_do(
     assert int(lead[2]) <= int(lead[1]) < 90
     pair = r"^  \S+ of group \d and \S+ of group \d: identity [01]\.\d\d, coverage [01]\.\d\d$"
     assert len(re.findall(pair, stated, re.M)) == 3
-    assert "To end that, give --strict join or set_aside.\n" in stated
+    assert "To prevent this, give --strict join or set_aside.\n" in stated
 
 
 def test_a_budget_is_refused_by_the_setting_that_is_wrong(
@@ -170,7 +170,7 @@ def test_phanns_recipe_is_reproduced_and_its_leakage_is_told(
     found = re.search(r"^Of all 90 proteins in groups, (\d+) have a ", stated, re.M)
     assert found is not None
     assert int(found[1]) > 0
-    assert "To end that, leave --recipe phanns out.\n" in stated
+    assert "To prevent this, leave --recipe phanns out.\n" in stated
     groups: dict[str, set[str]] = {}
     for row in rows_of("phanns.tsv"):
         assert row["role"] == ("training" if row["group"] == "training" else "calibration")
@@ -191,9 +191,9 @@ def test_phanns_recipe_says_all_that_it_does_not_go_with(
 ) -> None:
     words = [*SPLIT, "--recipe", "phanns", "--strict", "join", "--clusters", "one.tsv"]
     assert refused(capsys, *words) == (
-        "--recipe: PhANNs' recipe clusters by itself. Give --proteins.\n"
-        "--clusters: PhANNs' recipe makes its own. Leave --clusters out.\n"
-        "--strict: PhANNs' recipe is reproduced as it is, with what crosses. "
+        "--recipe: PhANNs' recipe clusters the sequences itself. Give --proteins.\n"
+        "--clusters: PhANNs' recipe makes its own clusters. Leave --clusters out.\n"
+        "--strict: PhANNs' recipe is reproduced as published, with its leakage. "
         "Leave --strict out, or choose --recipe balanced.\n"
     )
 
@@ -240,7 +240,7 @@ def test_an_audit_without_sequences_is_refused(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert refused(capsys, *SPLIT, "--audit") == (
-        "--audit: sequences are needed to align. Give --proteins.\n"
+        "--audit: an audit aligns sequences, and none are given. Give --proteins.\n"
     )
 
 

@@ -122,7 +122,8 @@ def test_in_python_the_same(folder: Path) -> None:
     with pytest.raises(credence.InputError) as refusal:
         credence.split("scores.csv", labels="labels.tsv")
     assert str(refusal.value) == (
-        "table: the labelled proteins are not named once. Give table, labels or fastas."
+        "table: the labelled proteins are to be given in exactly one way. Give one of table, "
+        "labels and fastas."
     )
 
 
@@ -131,17 +132,18 @@ def test_in_python_the_same(folder: Path) -> None:
     [
         (
             (),
-            "TABLE: the labelled proteins are not named once. Give TABLE, or --labels, or --class "
-            "for each class.",
+            "TABLE: the labelled proteins are to be given in exactly one way. Give one of TABLE, "
+            "--labels and --class.",
         ),
         (
             ("--labels", "labels.tsv", "--roles", '{"training": 0.5, "test": 0.1}'),
-            "--roles: its numbers are no numbers of groups, two at least, and as shares sum to "
-            "0.6. Give whole numbers of groups, or shares that sum to 1.",
+            "--roles: its values sum to 0.6; they are neither shares that sum to 1 nor "
+            "numbers of groups, two or more in all. Give whole numbers of groups, or shares that "
+            "sum to 1.",
         ),
         (
             ("--labels", "labels.tsv", "--roles", '{"training": 0.6667, "test": 0.3333}'),
-            "--roles: its shares are no whole hundredths. Round them: 0.33, say.",
+            "--roles: its shares have more than two decimals. Round them: 0.33, say.",
         ),
         (
             ("--labels", "labels.tsv", "--roles", '{"train": 0.8, "test": 0.2}'),

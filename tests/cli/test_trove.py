@@ -592,7 +592,7 @@ def test_given_clusters_are_given_for_the_trove_too(
     words = ["attach", "trove_mixed.csv", "--name", "mixed", "--fasta", "trove_mixed.fasta"]
     given = [*words, *ATTACH, "--clusters", "old.tsv", "--out", "one"]
     assert refused(*given) == (
-        "--trove-clusters: clusters are given, and none of the trove. "
+        "--trove-clusters: the calibration set has a table of clusters, and this trove has none. "
         "Give its table: id and cluster."
     )
     assert run_command_line([*given, "--trove-clusters", "new.tsv"]) == 0

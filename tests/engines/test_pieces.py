@@ -173,7 +173,7 @@ def test_the_command_in_shares_writes_the_same_bytes_and_leaves_no_pieces(
     [
         (
             ["--share", "search:1/2"],
-            "--share: nobody knows where it is kept. Give --pieces as well.",
+            "--share: a share is kept in a folder, and none is named. Give --pieces too.",
         ),
         (
             ["--pieces", "here", "--share", "search:3/2"],
@@ -182,7 +182,7 @@ def test_the_command_in_shares_writes_the_same_bytes_and_leaves_no_pieces(
         ),
         (
             ["--pieces", "here", "--engine", "exact"],
-            "--pieces: only the engine mmseqs has pieces. Leave --pieces out.",
+            "--pieces: only the engine mmseqs works in pieces. Leave --pieces out.",
         ),
     ],
 )

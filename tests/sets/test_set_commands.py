@@ -101,7 +101,8 @@ def test_scarce_classes_are_told(folder: Path, capsys: pytest.CaptureFixture[str
     ]
     listed = ", ".join(f"{name} ({n})" for name, n in zip(NAMES, counts, strict=True))
     assert (
-        message == f"known.csv: in every prediction set, since 99 families are needed: {listed}."
+        message == "known.csv: classes with fewer than the 99 families needed are in every "
+        f"prediction set: {listed}."
     )
     assert set(annotate()["prediction_set"]) == {"|".join(NAMES)}
 
@@ -115,11 +116,12 @@ def test_a_scarce_class_shares_a_threshold_which_is_told_beside_the_set(
         "\n".join(line for line in lines if line not in of_class[4:]) + "\n"
     )
     assert fit("--sets", "0.9") == 0
-    told = capsys.readouterr().err.splitlines()[0]
+    stated = capsys.readouterr().err.splitlines()[0]
     assert re.fullmatch(
-        r"known.csv: prediction sets: a threshold of a class's own takes 9 families; a pooled "
-        r"one, with the families of (Portal|Collar) \(\d+\), serves HTJ \([1-4]\)\.",
-        told,
+        r"known.csv: prediction sets: a class needs 9 families for a threshold of its own; these "
+        r"have fewer and share one threshold with the families of (Portal|Collar) \(\d+\): "
+        r"HTJ \([1-4]\)\.",
+        stated,
     )
     found = annotate()
     holds = ["HTJ" in classes.split("|") for classes in found["prediction_set"]]

@@ -178,7 +178,7 @@ def read(  # noqa: PLR0913
     Raises
     ------
     InputError
-        With everything that is wrong, each with its row, column, value and remedy. Rows
+        With every problem at once, each with its row, column, value and remedy. Rows
         of a file are named by their line, rows in memory as Python names them.
 
     Examples
@@ -300,7 +300,9 @@ def _of_array(
     try:
         values = np.asarray(table)
     except ValueError as error:
-        raise refuse("scores", f"they are no array ({error}).", each) from None
+        raise refuse(
+            "scores", f"they cannot be read as an array of numbers ({error}).", each
+        ) from None
     if values.ndim != 2:
         raise refuse("scores", f"they have the shape {values.shape}.", each)
     n_columns = values.shape[1]
@@ -320,7 +322,7 @@ def _length_problems(values: Any, n_rows: int, word: str) -> list[Problem]:
     shape = np.shape(values)
     if shape == (n_rows,):
         return []
-    fault = "this is no column of the table" if shape == () else f"its shape is {shape}"
+    fault = "this is one value, not a column" if shape == () else f"its shape is {shape}"
     return [
         Problem(
             where=word,
@@ -359,7 +361,7 @@ def with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable:
         group = np.array([text_of(name) for name in groups], dtype=object)
         role_of = {TEST: TEST, TRAINING: TRAINING, NO_GROUP: SET_ASIDE}
         role = np.array([role_of.get(name, CALIBRATION) for name in group], dtype=object)
-        reason = np.where(role == SET_ASIDE, "it is in no group", "").astype(object)
+        reason = np.where(role == SET_ASIDE, "no group was given for it", "").astype(object)
         blank = np.full(len(ids), "", dtype=object)
         stated = Groups(
             ids=ids, cluster=ids, group=group, role=role, reason=reason, class_name=blank
@@ -461,7 +463,9 @@ def annotate(
     with as_in_python():
         if isinstance(shift, str) and shift not in ("auto", stage.NO_CORRECTION):
             fault = f"{shift!r} is neither the result of credence.shift nor 'auto' or 'none'."
-            raise refuse("shift", fault, "Give what credence.shift gave.")
+            raise refuse(
+                "shift", fault, "Give the result of credence.shift, or one of the two words."
+            )
         if file.tools is not None:
             fault = "this calibration is of several tools, whose tables it combines."
             raise refuse("calibration", fault, "Use the command: credence annotate --tool.")
@@ -623,8 +627,8 @@ def split(  # noqa: PLR0913
     if training is not None and proteins is None and fastas is None:
         raise refuse("training", "there are no sequences to compare.", "Give proteins.")
     if (table is not None) + (labels is not None) + (fastas is not None) != 1:
-        fault = "the labelled proteins are not named once."
-        raise refuse("table", fault, "Give table, labels or fastas.")
+        fault = "the labelled proteins are to be given in exactly one way."
+        raise refuse("table", fault, "Give one of table, labels and fastas.")
     chosen = stage.in_effect(settings.split, clusters, fastas or proteins, asked)
     settings = replace(settings, split=chosen)
     known, relatives = _labelled_proteins(table, labels, fastas, clusters, proteins, match)
@@ -666,7 +670,11 @@ def _labelled_proteins(
         return known, scored.clusters
     if fastas is not None:
         if proteins is not None:
-            raise refuse("proteins", "the fastas hold the sequences.", "Leave proteins out.")
+            raise refuse(
+                "proteins",
+                "the files of fastas hold the sequences already.",
+                "Leave proteins out.",
+            )
         files = [(str(name), str(path)) for name, path in fastas.items()]
         known = stage.read_classes(files, match)
     else:
@@ -809,5 +817,5 @@ def _fitted(
 
 def _require_method(text: str) -> None:
     if (needs := parse_method(text, "--method").needs) is Need.PLACE:
-        remedy = "Give a method that needs less; the command credence fit fits this one."
+        remedy = "Choose another method, or fit this one with the command credence fit --novelty."
         raise refuse("--method", f"{text!r} needs the {needs.value}.", remedy)

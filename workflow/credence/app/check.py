@@ -1,4 +1,4 @@
-"""``credence check``: everything that is wrong with a configuration or tables."""
+"""``credence check``: every problem of a configuration or tables at once."""
 
 from __future__ import annotations
 

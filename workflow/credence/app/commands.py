@@ -408,10 +408,10 @@ def list_predictions() -> None:
 @spreadsheet_option
 @out_option("The table to fill in: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def plan() -> None:
-    """Choose the proteins whose verification at the bench would teach most.
+    """Choose the proteins whose verification at the bench would narrow the intervals most.
 
-    They are the proteins whose verification would narrow the intervals of CONFIDENCES most. Fill
-    in their true classes: the table then gives the labels of a trove (credence trove add).
+    Fill their true classes into the table that it writes: with it as --labels, credence trove add
+    adds them to the calibration set.
     """
 
 
@@ -717,7 +717,7 @@ def evaluate() -> None:
 @click.option("--index", help="Also write a page that lists all runs in folders beside this one.")
 @out_option("The page; report.json is written beside it.")
 def report() -> None:
-    """Make the page of results: one HTML file that needs nothing else.
+    """Make the page of results: one HTML file that opens without the net.
 
     FINDINGS is the file from credence evaluate, or --findings of this command.
     """

@@ -255,7 +255,7 @@ def _tool_problems(document: Document, data: Data) -> Iterator[Wrong]:
     for position, entry in _listed(data["tools"]):
         name, path = entry.get("name"), ("tools", position, "name")
         if name == MAIN_TOOL:
-            problem = f"{name!r} is what the tool of the calibration set is called."
+            problem = f"{name!r} is the name of the calibration set's own tool."
             yield path, problem, "Give this one another name."
         elif name in taken:
             yield path, f"{name!r} names an earlier tool.", "Give each its own name."

@@ -37,7 +37,7 @@ class Law(StrEnum):
 
     INVARIANCE = "scaling scores, permuting rows or classes changes no confidence"
     RANGE = "confidence is NaN or in [0, 1], and lies within its interval"
-    REPEAT_IS_WEIGHT = "each row twice is weight 2 is the same curve"
+    REPEAT_IS_WEIGHT = "each row given twice, or with weight 2, makes the same curve"
     TROVE = (
         "adding true proteins of a class never lowers its confidence, "
         "nor raises that of another class"

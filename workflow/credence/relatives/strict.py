@@ -1,4 +1,4 @@
-"""Splits that no relative crosses: cut, pack, audit, and join or set aside until so.
+"""Homology-aware splits, audited for leakage: cut, pack, audit, and join or set aside.
 
 Joining costs no protein as long as the joined cluster fits in a group, so setting
 aside begins where it does not. The audit aligns proteins of different clusters once;

@@ -53,12 +53,13 @@ from credence.tools.combining import Tool
 
 NO_CORRECTION = "none"  # In the place of a file: confidences are not corrected
 NO_NAMES = (
-    "its sketch does not say which class comes second given the first, so columns under wrong "
-    "names are not noticed. Check the header; what credence fit makes of few classes says it."
+    "it does not keep how often each class comes second after each other one, so columns under "
+    "wrong names are not noticed here. Compare the header of your table with that of the "
+    "calibrated one."
 )
 NO_SKETCH = (
-    "it keeps no sketch of the scores that it saw, so nothing says whether a table is of the same "
-    "classifier. What credence fit makes of labelled tables keeps one."
+    "it keeps no summary of its calibration scores, so a table of another version of the tool is "
+    "not noticed here. Calibrations that credence fit makes of labelled tables keep one."
 )
 
 
@@ -351,8 +352,8 @@ class AnnotateInputs:
             if self.combined is None:  # else the shift is of a table of another name
                 other_mix = of_other_tables(shift, self.tables)
         if self.novelty is None and self.vectors is not None:
-            remedy = "Give what credence novelty wrote."
-            raise refuse("--novelty", "nothing says what is known.", remedy)
+            remedy = "Give the file from credence novelty."
+            raise refuse("--novelty", "vectors are given, and no known ones to compare.", remedy)
         sequences: Mapping[str, str] = {}
         if self.proteins is not None and (self.novelty is None or self.vectors is not None):
             sequences = reading.read_sequences((self.proteins,), self.match)
@@ -362,7 +363,7 @@ class AnnotateInputs:
             sequences = sequences or self.novelty_columns.features.sequences
         if self.parts:
             if self.novelty is None or self.novelty_columns is None:
-                lacking = "nothing says where calibration proteins lie."
+                lacking = "its columns need the distances to calibration proteins."
                 raise refuse("--parts", lacking, "Give --novelty, and --proteins or --vectors.")
             known = self.novelty_columns.file
             novelty.append(NeighbourColumns(self.novelty, known, file.class_names))
@@ -491,7 +492,7 @@ def _read_events(path: str, novelty: str | None) -> stage_files.EventsFile:
     """Return events; refuse distances of another space than theirs."""
     file = stage_files.EVENTS_FILES.read(Path(path))
     if file.novelty and novelty is None:
-        reason = "its events look at the distance to the nearest calibration protein."
+        reason = "its events need the distance to the nearest calibration protein."
         remedy = "Give --novelty and --proteins, or learn them without --novelty."
         raise refuse(path, reason, remedy)
     if file.novelty and novelty is not None and sha256_of(Path(novelty)) != file.novelty:

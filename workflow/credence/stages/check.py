@@ -1,4 +1,4 @@
-"""The stage `check`: reading all files of a set, and saying everything that is wrong."""
+"""The stage `check`: reading all files of a set, and reporting every problem at once."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -56,8 +56,10 @@ def learn_events(
     if novelty is not None and tables.where_known is not None:
         distance = tables.where_known.reference.known_distance(known.predictions.ids)
         if not np.isfinite(distance).any():
-            fault = f"it knows no distance of a protein of {where}."
-            raise refuse(novelty, fault, "Give what credence novelty wrote of the same set.")
+            fault = f"it has no distance for any protein of {where}."
+            raise refuse(
+                novelty, fault, "Give the file from credence novelty of the same proteins."
+            )
         known, near = replace(known, distance=distance), sha256_of(Path(novelty))
     confidence = None
     if held_out is not None:

@@ -70,8 +70,8 @@ def draw_figures(
 ) -> None:
     """Write figures of a run or of records, each with its numbers and caption, and a table."""
     if (found_in is None) == (records is None):
-        remedy = "Give the findings of a run, or records of figures, one of the two."
-        raise refuse("--findings", "what is drawn is not named once.", remedy)
+        remedy = "Give --findings of a run, or --records."
+        raise refuse("--findings", "exactly one source of figures is needed.", remedy)
     problems: list[Problem] = []
     known_kinds = {name: name for name in writing_figures.FIGURE_FORMATS}
     kinds = _named(formats, known_kinds, "--formats", "format", problems)

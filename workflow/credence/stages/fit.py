@@ -251,13 +251,13 @@ def sets_notices(file: stage_files.CalibrationFile, settings: SetsSettings) -> l
     notices = []
     if pooled := sets.names_in_pool():
         lending = _with_numbers(sets.names_in_pool(lending=True), n_known)
-        lent = f", with the families of {lending}," if lending else ""
+        lent = f" with the families of {lending}" if lending else ""
         notices.append(
-            f"prediction sets: a threshold of a class's own takes {needed} families; a pooled "
-            f"one{lent} serves {_with_numbers(pooled, n_known)}"
+            f"prediction sets: a class needs {needed} families for a threshold of its own; these "
+            f"have fewer and share one threshold{lent}: {_with_numbers(pooled, n_known)}"
         )
     if always:
-        why = f"in every prediction set, since {needed} families are needed"
+        why = f"classes with fewer than the {needed} families needed are in every prediction set"
         notices.append(f"{why}: {_with_numbers(always, n_known)}")
     return notices
 

@@ -35,7 +35,7 @@ from credence.tables.labels import read_labels
 from credence.tables.source import open_table
 from credence.tables.writing import write_record, write_table
 
-NO_GENOMES = "nothing says of which genome a protein is."
+NO_GENOMES = "the genomes of the proteins are not known."
 NAME_GENOMES = 'Annotate with --spec \'{"genome": "<column of the scores>"}\', or give --genomes.'
 EVERY_CALL, EVERY_PREDICTION = "every call right", "every prediction right"
 BETTER = "better"
@@ -84,7 +84,7 @@ def genome_calls(
     every = predictions.take(is_asked[predictions.code])
     calls = every.take(every.genome != "")
     if not len(calls.ids):
-        reason = "no call that has a confidence is of a known genome."
+        reason = "none of the predictions that count belongs to a genome here."
         remedy = "Correct its ids." if genomes else NAME_GENOMES
         raise refuse(genomes or confidences, reason, remedy, column=GENOME)
     worked_out = partial(

@@ -87,22 +87,26 @@ def label_sentences(
     n_odd = int((doubts.doubt > 0.0).sum())
     if planted.share > 0.0 and len(listed):
         lines.append(
-            f"By what planted ones show, {planted.share:.1%} of the labels or more look wrong."
+            f"Compared with planted wrong labels, at least {planted.share:.1%} of the labels look "
+            "wrong."
         )
     elif n_odd:
         lines.append(
-            f"More speaks against than for this number of labels: {n_odd:,}. But so few are as "
-            "doubtful as planted ones that all of them may be right."
+            f"Labels with more evidence against than for them: {n_odd:,}. But so few are as "
+            "doubtful as planted wrong labels that all of them may be right."
         )
     if planted.share > 0.0 and len(listed):
         recall, false = planted.at(doubts.doubt[listed[-1:]])
         lines.append(
-            f"By a cautious estimate {false[0]:.0%} of this list are right labels, and it has "
-            f"{recall[0]:.0%} of the wrong ones; unless scores contradict right labels as "
-            "strongly as wrong ones."
+            f"Cautiously estimated, {false[0]:.0%} of the labels on this list are right after "
+            f"all, and the list has {recall[0]:.0%} of the wrong labels. Both fail where scores "
+            "contradict right labels as strongly as wrong ones."
         )
     elif n_odd and not len(listed):
-        lines.append(f"More than {error:.0%} of any list may be right. To see them: --error 1.")
+        lines.append(
+            f"The list is empty: of any list more than {error:.0%} of the labels may be right. "
+            "To see them all the same: --error 1."
+        )
     return lines
 
 

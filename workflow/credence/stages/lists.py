@@ -218,7 +218,9 @@ def opened_table(
     shift_file = None if shift is None else stage_files.read_shift(shift, file, calibration)
     if shift_file is not None and shift_file.method_spec != file.method_spec:
         reason = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
-        raise refuse(str(shift), reason, "Give what credence shift wrote with this calibration.")
+        raise refuse(
+            str(shift), reason, "Give a file that credence shift wrote with this calibration."
+        )
     ranking = ranking_of(file, shift_file, settings)
     if ranking is None:
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))

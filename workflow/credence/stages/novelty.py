@@ -279,7 +279,7 @@ class NeighbourColumns(Addition):
         reference, is_wrong = file.reference, file.is_wrong
         rows = reference.calibration_rows
         if is_wrong is None or not len(rows):
-            reason = "it does not say of which calibration proteins the class was right."
+            reason = "it does not keep which calibration proteins were predicted right."
             raise refuse(path, reason, "Make it again: credence novelty.")
         code_of = {name: code for code, name in enumerate(class_names)}
         codes = [code_of.get(name, UNKNOWN_CLASS) for name in reference.class_name[rows]]

@@ -354,7 +354,7 @@ def new_to(
     n_known = int(is_known.sum())
     if n_known == len(ids):
         first = f"{ids[0]!r} and {n_known - 1} more" if n_known > 1 else f"{ids[0]!r}"
-        fault = f"all of its proteins calibrated what is to be judged: {first}."
+        fault = f"all of its proteins are calibration proteins of what is to be judged: {first}."
         remedy = "Give proteins that it was not fitted on, or the whole table it was fitted on."
         raise refuse(where, fault, remedy)
     notices = []
@@ -448,7 +448,7 @@ class Features:
 
     def __init__(self, proteins: Sequence[str], vectors: str | None, match: str) -> None:
         if bool(proteins) == (vectors is not None):
-            fault = "the proteins' features are not named once."
+            fault = "the proteins need sequences or vectors, one of the two."
             raise refuse("--proteins", fault, "Give --proteins or --vectors.")
         self.where = vectors if vectors is not None else proteins[0]
         self._vectors = None if vectors is None else read_vectors(Path(vectors))
@@ -505,7 +505,7 @@ class Features:
         """Refuse a space of other features."""
         if space.kind != self.kind:
             option = "--vectors" if space.kind == "vectors" else "--proteins"
-            raise refuse(where, f"its space is one of {space.kind}.", f"Give {option}.")
+            raise refuse(where, f"it was learnt from {space.kind}.", f"Give {option}.")
         n_numbers = space.n_features if self._vectors is None else self._vectors.values.shape[1]
         if n_numbers != space.n_features:
             fault = f"its vectors have {n_numbers} numbers, those of {where} {space.n_features}."
@@ -531,7 +531,9 @@ def json_settings(text: str, option: str) -> Mapping[str, Any]:
     like = 'like {"format": "phanns"}.' if is_spec else 'like {"name": "value"}.'
     settings = json_value(text, option, f"Write settings {like}")
     if settings is not None and not isinstance(settings, dict):
-        raise refuse(option, f"{short(repr(text))} is no settings.", f"Write them {like}")
+        raise refuse(
+            option, f"{short(repr(text))} is not a group of settings.", f"Write them {like}"
+        )
     return settings or {}
 
 

@@ -245,7 +245,7 @@ def require_corrected_alike(
             reason = (
                 f"its confidences are corrected for class proportions; no --shift is of {name!r}."
             )
-            remedy = f"Give what credence shift --name {name} wrote with --record."
+            remedy = f"Give --shift: the file of --record of credence shift --name {name}."
             problems.append(Problem(where=path, what=reason, remedy=remedy))
         elif name in shown and not is_own:
             problems.append(Problem(where=path, what=NOT_CORRECTED[0], remedy=NOT_CORRECTED[1]))

@@ -371,7 +371,7 @@ TABLE_KEYS: dict[str, Any] = {
     "genome": None,
 }
 
-MAIN_TOOL = "main"  # what the tool of the calibration set is called beside others
+MAIN_TOOL = "main"  # name of the calibration set's own tool beside others
 
 
 @dataclass(frozen=True, kw_only=True)

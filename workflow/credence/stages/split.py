@@ -68,7 +68,7 @@ def cluster_proteins(
     chosen = settings.clustering.engine, relatives_from(settings), threads, timeout
     engine: Engine = build_engine(*chosen) if clstr is None else _given(clstr, everything, match)
     is_search = isinstance(engine, GraphEngine) and isinstance(engine.finder, MmseqsFinder)
-    reason = "" if is_search else "only the engine mmseqs has pieces."
+    reason = "" if is_search else "only the engine mmseqs works in pieces."
     kept = kept_in(pieces, share, STEPS, reason, everything, settings.to_json("cluster"))
     if kept is not None:
         assert isinstance(engine, GraphEngine)
@@ -111,7 +111,9 @@ def kept_in(
     """Return where pieces of some steps are kept; refuse where there is a reason against it."""
     if folder is None:
         if share is not None:
-            raise refuse("--share", "nobody knows where it is kept.", "Give --pieces as well.")
+            raise refuse(
+                "--share", "a share is kept in a folder, and none is named.", "Give --pieces too."
+            )
         return None
     if reason:
         raise refuse("--pieces", reason, "Leave --pieces out.")
@@ -223,8 +225,8 @@ def split_tables(
     chosen = in_effect(settings.split, clusters, fastas or proteins, asked)
     settings = replace(settings, split=chosen)
     if bool(tables) + (labels is not None) + bool(of_class) != 1:
-        fault = "the labelled proteins are not named once."
-        remedy = "Give TABLE, or --labels, or --class for each class."
+        fault = "the labelled proteins are to be given in exactly one way."
+        remedy = "Give one of TABLE, --labels and --class."
         raise refuse("TABLE", fault, remedy)
     if labels is not None:
         known = read_labelled(labels, proteins, match)
@@ -252,7 +254,7 @@ def split_tables(
         ]
     related = None if relatives is None else contract.read_relatives(Path(relatives))
     is_exhaustive = _is_audited(settings.split) and cells_of(settings.split.audit) is None
-    reason = "" if is_exhaustive else "only an exhaustive audit has pieces."
+    reason = "" if is_exhaustive else "only an exhaustive audit works in pieces."
     kept = kept_in(pieces, share, (AUDIT,), reason, everyone, settings.to_json("split"))
     try:
         table, finding = split_proteins(
@@ -354,14 +356,15 @@ def groups_of_roles(settings: SplitSettings) -> dict[str, int]:
         return {role: int(number) for role, number in roles.items()}
     if not math.isclose(total, 1.0):
         fault = (
-            f"its numbers are no numbers of groups, two at least, and as shares sum to {total:g}."
+            f"its values sum to {total:g}; they are neither shares that sum to 1 nor numbers of "
+            "groups, two or more in all."
         )
         raise refuse("--roles", fault, "Give whole numbers of groups, or shares that sum to 1.")
     for n_groups in range(LEAST_GROUPS, MOST_GROUPS_OF_SHARES + 1):
         numbers = {role: share * n_groups for role, share in roles.items()}
         if all(math.isclose(number, round(number)) for number in numbers.values()):
             return {role: round(number) for role, number in numbers.items()}
-    raise refuse("--roles", "its shares are no whole hundredths.", "Round them: 0.33, say.")
+    raise refuse("--roles", "its shares have more than two decimals.", "Round them: 0.33, say.")
 
 
 def with_roles(group: Strings, role: Strings, roles: Mapping[str, int]) -> Strings:
@@ -475,15 +478,15 @@ def in_effect(
     if settings.recipe == PHANNS_RECIPE:
         problems = []
         if proteins is None:
-            fault = "PhANNs' recipe clusters by itself."
+            fault = "PhANNs' recipe clusters the sequences itself."
             problems.append(Problem(where="--recipe", what=fault, remedy="Give --proteins."))
         if clusters is not None:
-            fault = "PhANNs' recipe makes its own."
+            fault = "PhANNs' recipe makes its own clusters."
             problems.append(
                 Problem(where="--clusters", what=fault, remedy="Leave --clusters out.")
             )
         if "strict" in asked and settings.strict != "report":
-            fault = "PhANNs' recipe is reproduced as it is, with what crosses."
+            fault = "PhANNs' recipe is reproduced as published, with its leakage."
             remedy = "Leave --strict out, or choose --recipe balanced."
             problems.append(Problem(where="--strict", what=fault, remedy=remedy))
         raise_any(problems)
@@ -499,7 +502,9 @@ def in_effect(
         strict=settings.strict if "strict" in asked else "report",
     )
     if _is_audited(settings):
-        raise refuse("--audit", "sequences are needed to align.", "Give --proteins.")
+        raise refuse(
+            "--audit", "an audit aligns sequences, and none are given.", "Give --proteins."
+        )
     return settings
 
 
@@ -551,5 +556,5 @@ def split_messages(finding: SplitFinding, settings: SplitSettings) -> list[str]:
     ]
     if finding.worst and finding.strict == "report":
         remedy = "give --strict join or set_aside"
-        lines.append(f"To end that, {'leave --recipe phanns out' if is_phanns else remedy}.")
+        lines.append(f"To prevent this, {'leave --recipe phanns out' if is_phanns else remedy}.")
     return lines

@@ -337,4 +337,4 @@ def read_answers(path: str) -> pd.DataFrame:
         return table.loc[:, table.columns[table.columns.get_loc(AGREE) :]]
     except (OSError, pa.ArrowException, KeyError):
         fault = "these are no answers of several tools."
-        raise refuse(path, fault, "Give what credence combine wrote with --answers.") from None
+        raise refuse(path, fault, "Give the file of --answers of credence combine.") from None

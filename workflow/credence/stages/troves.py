@@ -155,7 +155,7 @@ class TroveFiles:
         clusters = None
         if self.clusters:
             if self.trove_clusters is None:
-                fault = "clusters are given, and none of the trove."
+                fault = "the calibration set has a table of clusters, and this trove has none."
                 raise refuse("--trove-clusters", fault, "Give its table: id and cluster.")
             old_ids = np.concatenate([ids, training.ids])
             clusters = attaching.TableSearch(

@@ -222,6 +222,7 @@ def alarm_texts(reasons: list[WatchAlarm], classes: list[str], lines: pd.DataFra
         sentences.append("flagged proteins are not known: annotate with --novelty.")
     if lines.p.isna().all():
         sentences.append(
-            "scores are not compared: the calibration keeps no sketch, or they are few."
+            "scores are not compared: the calibration keeps no summary of its own, or there are "
+            "too few."
         )
     return sentences

@@ -280,7 +280,7 @@ class _Guess:
             return self._vector(logits)
         if missing:
             defect = (
-                "no columns were found whose rows sum to one number, one for each class, nor a "
+                "no columns of class scores were found, whose rows sum to one number, nor a "
                 f"column of the {' or the '.join(role.replace('_', ' ') for role in missing)}."
             )
             raise refuse(str(self.path), defect, NAME_COLUMNS)

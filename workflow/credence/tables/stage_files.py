@@ -283,7 +283,7 @@ def read_calibration(path: Path) -> CalibrationFile:
     }
     file = records.from_record(CalibrationFile, body, where, REFIT, kinds)
     if len(set(names)) < len(names):
-        raise refuse(where, "they are not names that differ.", REFIT, column="class_names")
+        raise refuse(where, "they are not different names.", REFIT, column="class_names")
     defect = defect_of(file.calibration, file.class_names, file.scale, file.resolution)
     if defect is not None:
         raise refuse(where, f"it cannot be used: {defect}.", REFIT, column="calibration")
@@ -332,8 +332,8 @@ def need_problems(text: str, needs: Need, predictions: Predictions, where: str) 
     elif needs.is_vector and not predictions.is_distribution:
         defect = "its rows do not sum to the scale"
     elif needs is Need.PLACE and predictions.places is None:
-        defect = "nothing says where its proteins lie"
-        remedy = "Give what credence novelty wrote: --novelty."
+        defect = "the distances of its proteins to known ones are not given"
+        remedy = "Give --novelty: the file from credence novelty."
     if defect is None:
         return []
     return [
