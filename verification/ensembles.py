@@ -234,7 +234,11 @@ def figures_of_sets(
     evidence = f"{first.n_samples:,} proteins, families unknown."
     counted = f"{first.n_samples:,} digits."
     return [
-        replace(record, caption=f"{record.caption.replace(evidence, counted)} {about}")
+        replace(
+            record,
+            caption=f"{record.caption.replace(evidence, counted)} {about}",
+            key=record.key.replace("proteins", "digits"),
+        )
         for record in made
     ]
 

@@ -128,7 +128,7 @@ def test_to_count_proteins_predicted_otherwise_can_only_lower_a_confidence(
 ) -> None:
     for panel in range(1, 6, 2):
         found = series(made["06"], panel)
-        own, every = found["kernel (b_mon2)"], found["were all counted"]
+        own, every = found["kernel (b_mon2)"], found["if all counted"]
         known = ~np.isnan(own)
         assert known.any()
         # Where scores end the curve holds its value, for less than a step of the grid.
@@ -250,7 +250,7 @@ def test_a_class_is_nearly_calibrated_only_where_its_score_is_within_the_interva
     (record,) = make_figures(FigureSource(labelled=labelled), asked)
     first, second = (panel.title for panel in record.panels)
     assert first == "A: nearly calibrated"
-    assert second.startswith("B: raw score outside the interval, ")
+    assert second.startswith("B: ") and second.endswith(" % of raw scores outside the interval")
     few = labelled.take(np.arange(n) < 60)  # twenty of each class hold nearly anything
     (record,) = make_figures(FigureSource(labelled=few), asked)
     titles = [panel.title for panel in record.panels]

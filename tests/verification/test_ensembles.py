@@ -69,3 +69,6 @@ def test_what_is_tuned_on_the_first_set_is_measured_on_both_and_drawn() -> None:
     (halves,) = figures_of_sets(sets, ("04",), "Digits.")
     assert [series.name for series in halves.panels[0].series] == ["first set", "second set"]
     assert halves.caption.endswith("Digits.")
+    sure = pooled(logits * 4000.0, digits)  # a tool trained to the end
+    counts, *_ = figures_of_sets((sure.take(np.arange(150)), sure), ("16a",), "Digits.")
+    assert counts.key == "digits" and "proteins" not in counts.caption

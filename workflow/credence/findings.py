@@ -1349,7 +1349,7 @@ class FigureRecord:
     ticks: tuple[str, ...] = ()  # What stands at 0, 1, 2, … of the axis, in place of numbers
     names: tuple[str, ...] = ()  # Classes of the matrix
     matrix: tuple[Numbers, ...] = ()  # Rows are true classes
-    key: str = ""  # What its numbers are: ``proteins`` or ``share``
+    key: str = ""  # What its numbers are: ``share``, or what is counted
 
     @property
     def stem(self) -> str:

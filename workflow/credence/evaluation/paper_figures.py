@@ -60,7 +60,7 @@ HIGHEST = 4.0  # times the median loss: where an axis of losses ends
 BESIDE_LOSS = 0.16  # of a place on the axis: between in sample and held out
 SATURATED, NEARLY_TOP = 0.95, 0.99  # of the predictions, and of the scale
 WIDE_BOUND = 0.5  # of all precisions: a wider bound says little, and is not drawn
-TELLING_WIDTH = 0.3  # of all confidences: a wider interval holds nearly any raw score
+TELLING_WIDTH = 0.3  # on average over the scores drawn: a wider interval holds nearly any of them
 BAND_DRAWS = 200  # bootstrap resamples of the interval that a raw score is compared with
 NUMBERS_FITTED = {  # by a method on the whole vector: for all classes, and for each
     "STS": (1, 0),
@@ -436,7 +436,7 @@ def kernels(source: FigureSource, has_others: bool = False) -> FigureRecord | No
             rest = log_density(predictions.scores[others, class_], weight[others], grid, width)
             parts.append(("not predicted so", "line", "histogram", rest))
             share = np.exp(logs["right"] - np.logaddexp.reduce([*logs.values(), rest]))
-            right[0] = series_of("were all counted", "line", "all", grid, share)
+            right[0] = series_of("if all counted", "line", "all", grid, share)
         return (
             FigurePanel(title=f"{name}: densities", series=scaled(parts, grid)),
             FigurePanel(title=f"{name}: confidence", series=tuple(right)),
@@ -462,11 +462,13 @@ def nearly_calibrated(source: FigureSource) -> FigureRecord | None:
         outside = (raw < lower) | (raw > upper)
         apart = float(np.average(np.abs(raw - kernel), weights=sample.weight))
         share_outside = float(np.average(outside, weights=sample.weight))
-        is_wide = float(np.average(upper - lower, weights=sample.weight)) > TELLING_WIDTH
+        low, high = source.band(class_, source.grid)
+        width = source.where_seen(class_, source.grid, high - low)
+        is_wide = float(np.nanmean(width)) > TELLING_WIDTH
         title = "nearly calibrated"
         if share_outside:
             percent = max(100 * share_outside, 1)
-            title = f"raw score outside the interval, {percent:.0f} % of them"
+            title = f"{percent:.0f} % of raw scores outside the interval"
         elif is_wide:
             title = "interval too wide to tell"
         places[class_] = (is_wide or share_outside > 0.0, apart, title)
@@ -887,8 +889,8 @@ _NEARLY = (
     "Two classes whose raw score is near the kernel confidence. A class is called nearly "
     "calibrated only where the raw score lies within the confidence's 95 % interval (band, at "
     f"this bandwidth) at each prediction's score, and the interval is narrower than "
-    f"{TELLING_WIDTH} on average. Points, where every class is scored: TSwA, one a "
-    f"protein. {STEPS_CAPTION} {PUBLISHED_CAPTION}"
+    f"{TELLING_WIDTH} on average over the scores drawn. Points, where every class is scored: "
+    f"TSwA, one a protein. {STEPS_CAPTION} {PUBLISHED_CAPTION}"
 )
 _CUMULATIVE = (
     "Cumulative confidence of one class: Cum, Cum+ (cut-off at the median of the scores) and Cum* "

@@ -110,6 +110,8 @@ SIDE_BY_SIDE: dict[int, tuple[tuple[float, int], ...]] = {
     85: ((1, 1), (8, 2), (math.inf, 3)),
     174: ((2, 2), (9, 3), (16, 4), (30, 5), (math.inf, 6)),
 }
+TITLE_SHARE = 0.94  # of a panel, that a line of its title takes: letters are wider at some sizes
+LONGEST_ACROSS = 2  # letters of a tick that are not turned by 90°
 ROUND_STEPS = [1, 2, 5, 10]  # ticks at round numbers only
 
 
@@ -132,7 +134,7 @@ class Layout:
         under = max((width_mm(name, TINY_PT + 0.5) for name in record.ticks), default=0.0)
         self.bottom = RIGHT_MM if is_words else max(BOTTOM_MM, under + 5.5)
         titles = (f"({letter(at)}) {panel.title}" for at, panel in enumerate(record.panels))
-        self.titles = [wrapped(title, SMALL_PT, self.panel) for title in titles]
+        self.titles = [wrapped(title, SMALL_PT, TITLE_SHARE * self.panel) for title in titles]
         self.title = max(map(len, self.titles)) * SMALL_PT * LINE_HEIGHT / POINTS_PER_MM + 1.2
         shown = (part for panel in record.panels for part in panel.series if part.kind != "word")
         self.names = list(dict.fromkeys(printable(part.name) for part in shown))
@@ -242,7 +244,8 @@ def _paint(axes: Any, panel: FigurePanel, record: FigureRecord) -> None:
     axes.set_ylim(-0.02 * record.top, 1.02 * record.top)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=ROUND_STEPS))
     if record.ticks:
-        axes.set_xticks(range(len(record.ticks)), record.ticks, rotation=90)
+        turned = 90 if max(map(len, record.ticks)) > LONGEST_ACROSS else 0
+        axes.set_xticks(range(len(record.ticks)), record.ticks, rotation=turned)
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=ROUND_STEPS))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -394,7 +397,8 @@ def draw_heat(heat: Heat, width: int, *, is_marked: bool = False) -> Figure:
     axes.set_ylim(n, 0)
     axes.set_xlim(0, n)
     places = np.arange(n) + 0.5
-    axes.set_xticks(places, names, rotation=90, fontsize=points)
+    turned = 90 if max(map(len, names)) > LONGEST_ACROSS else 0
+    axes.set_xticks(places, names, rotation=turned, fontsize=points)
     axes.set_yticks(places, names, fontsize=points)
     axes.tick_params(length=0, labelbottom=False, labeltop=True)
     axes.grid(visible=False)

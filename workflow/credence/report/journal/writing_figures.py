@@ -69,7 +69,7 @@ class Drawing:
 
 def heat_of(record: FigureRecord) -> Heat:
     """Return the matrix of a figure."""
-    is_count = record.key == "proteins"
+    is_count = record.key != "share"
     return Heat(
         names=record.names,
         values=record.matrix,
