@@ -220,22 +220,9 @@ def verdict(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
 def samples(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
     """Compare what is said of each sample."""
     for name, table in tables.items():
-        known = table[table["confidence"].notna()]
         text = page.texts("query-sets")
         of_sample = rf"{re.escape(name)} holds ({NUMBER}) proteins?"
         page.sentence(f"samples, {name}", text, of_sample, len(table))
-        stated = page.table("query-sets", f"{name} by predicted class")
-        for _, row in () if stated is None else stated.iterrows():
-            class_name, own = row.iloc[0], known[known["predicted_class"] == row.iloc[0]]
-            page.state(
-                f"samples, {name}: {class_name}",
-                row["proteins"],
-                int((table["predicted_class"] == class_name).sum()),
-            )
-            for title in stated.columns:
-                if title.startswith("≥"):
-                    n = int((own["confidence"] >= float(title[1:])).sum())
-                    page.state(f"samples, {name}: {class_name} {title}", row[title], n)
         notes = page.table("query-sets", "Notes")
         for _, row in () if notes is None or len(tables) > 1 else notes.iterrows():
             n = int(
@@ -250,7 +237,7 @@ def samples(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
 
 
 def lists(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
-    """Compare the lists with their files, and thresholds with their table."""
+    """Compare the lists with their files."""
     for name, table in tables.items():
         for path in sorted((page.folder / name).glob("list_*.tsv")):
             found = re.fullmatch(r"list_([\d.]+)", path.stem)
@@ -277,40 +264,52 @@ def lists(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
                 f"{where}: confidences as in the table",
                 holds=len(joined) == len(listed) and (len(joined) == 0 or alike == 0.0),
             )
-    thresholds_(page)
 
 
-def thresholds_(page: Page) -> None:
-    """Compare thresholds on the score."""
-    path = page.folder / "thresholds.tsv"
-    shown = page.table("lists", "The least score")
-    if shown is None or not path.exists():
-        return
-    stored = read(path)
-    stored = stored[stored["on"] == "score"]
-    for _, row in shown.iterrows():
-        class_name = "all" if row.iloc[0] == "all classes" else row.iloc[0]
-        for title in shown.columns[1:]:
-            cell = str(row[title])
-            found = re.fullmatch(rf"(any|{NUMBER}) \(({NUMBER}) %\)", cell)
-            if found is None:
-                continue
-            way = "guaranteed_" if "guaranteed" in title else ""
-            rate = as_number(re.search(NUMBER, title).group(0)) / 100.0
-            (of_class,) = (
-                part
-                for _, part in stored[
-                    (stored["class"] == class_name) & ((stored["precision"] - rate).abs() < 1e-9)
-                ].iterrows()
-            )
-            where = f"thresholds, {class_name} {title}"
-            page.state(f"{where}: accepted", found.group(2), 100.0 * of_class[f"{way}accepted"])
-            if found.group(1) != "any":  # Rounded up, so that it holds there too
-                stated, exact = as_number(found.group(1)), of_class[f"{way}threshold"]
-                page.claim(
-                    f"{where}: {stated:g} for {exact:g}",
-                    holds=0 <= stated - exact + 1e-5 <= 0.0101,
-                )
+def glance(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
+    """Compare the row of each class with the tables and with thresholds.tsv."""
+    (shown,) = blocks_of(page.section("classes"), "Glance")
+    every = pd.concat(tables.values())
+    groups = read(sorted((page.folder / "releases").glob("*/groups.tsv"))[-1])
+    thresholds = read(page.folder / "thresholds.tsv")
+    of_ninety = thresholds[(thresholds["on"] == "score") & (thresholds["precision"] == 0.9)]
+    of_ninety = of_ninety.set_index("class")
+    n_known = groups[groups["role"] == "calibration"]["cluster"].nunique()
+    for strip in shown["strips"]:
+        name, row = strip["name"], dict(zip(shown["columns"], strip["cells"], strict=True))
+        of_class = every[every["predicted_class"] == name]
+        page.state(f"glance, {name}: predicted", row["predicted"], len(of_class))
+        n_accepted = int((of_class[DECISION] == ACCEPTED).sum())
+        page.state(f"glance, {name}: accepted", row["accepted"], n_accepted)
+        if "families known" in row:
+            n_families = as_number(row["families known"])
+            page.claim(f"glance, {name}: families", holds=0 <= n_families <= n_known)
+        cell = row["90\u00a0% precision from score"]
+        exact, share = of_ninety.loc[name, "threshold"], of_ninety.loc[name, "accepted"]
+        if cell == DASH:
+            page.claim(f"glance, {name}: no threshold", holds=bool(math.isnan(exact)))
+        elif cell == "any":
+            page.claim(f"glance, {name}: any score", holds=share > 0.999)
+        else:  # Rounded up, so that it holds there too
+            holds = 0 <= as_number(cell) - exact + 1e-5 <= 0.0101
+            page.claim(f"glance, {name}: threshold {cell} for {exact:g}", holds=bool(holds))
+
+
+def measured(page: Page, _: Mapping[str, pd.DataFrame]) -> None:
+    """Compare losses of the method, of raw scores and of the class alone with metrics.tsv."""
+    metrics = read(page.folder / "metrics.tsv").set_index(["method", "class", "sample", "metric"])
+    chosen = page.report["summary"]["chosen"]
+    names = {"raw scores": "uncalibrated", "class only": "class_only", chosen: chosen}
+    losses = (("measuring", "Over all", "NLL"), ("methods", "Methods over", "held-out NLL"))
+    for section, begin, title in losses:
+        shown = page.table(section, begin)
+        page.claim(f"{section}: a table", holds=shown is not None)
+        for _, row in () if shown is None else shown.iterrows():
+            method = names.get(row.iloc[0], row.iloc[0])
+            entry = metrics.loc[(method, "all", "held_out", "nll")]
+            ends = zip(re.findall(NUMBER, row[title]), ("value", "lower", "upper"), strict=False)
+            for number, end in ends:
+                page.state(f"{section}, {method}: {title} {end}", number, entry[end])
 
 
 def proportions(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
@@ -371,14 +370,10 @@ def verdict_of_proportions(page: Page, name: str, stored: pd.DataFrame) -> None:
 
 
 def classes(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
-    """Compare what is said of each class, and its table of losses."""
+    """Compare what is said of each class, and its examples with the tables."""
     metrics = read(page.folder / "metrics.tsv").set_index(["method", "class", "sample", "metric"])
     chosen = page.report["summary"]["chosen"]
-    columns = {
-        f"{shown} {way}": (sample, metric)
-        for shown, metric in (("NLL", "nll"), ("Brier", "brier"))
-        for way, sample in (("in-sample", "in_sample"), ("held-out", "held_out"))
-    }
+    every = pd.concat(tables.values()).set_index("id")
     for panel in blocks_of(page.section("classes"), "Panel"):
         name = panel["title"]
         texts = "\n".join(strings_of(panel))
@@ -387,17 +382,11 @@ def classes(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
         counts = right["value"] * right["n"], right["n"], right["value"]
         page.sentence(f"classes, {name}", texts, pattern, *counts)
         for block in blocks_of(panel, "Table"):
-            titles = [column["title"] for column in block["columns"]]
-            for row in block["rows"]:
-                for title, cell in zip(titles, row, strict=True):
-                    key = columns.get(title)
-                    if key is None or cell == DASH:
-                        continue
-                    entry = metrics.loc[(row[0], name, *key)]
-                    for number, end in zip(
-                        re.findall(NUMBER, cell), ("value", "lower", "upper"), strict=False
-                    ):
-                        page.state(f"classes, {name}: {row[0]} {title} {end}", number, entry[end])
+            for protein, confidence, decision, _ in block["rows"]:
+                entry, where = every.loc[protein], f"classes, {name}: {protein}"
+                number = re.findall(NUMBER, confidence)[0]
+                page.state(where, number, entry["confidence"])
+                page.claim(f"{where} {decision}", holds=entry[DECISION] == decision)
 
 
 def truth(page: Page, tables: Mapping[str, pd.DataFrame], labels: Path) -> None:
@@ -408,15 +397,10 @@ def truth(page: Page, tables: Mapping[str, pd.DataFrame], labels: Path) -> None:
         is_right = table["predicted_class"] == table["id"].map(known)
         pattern = rf"classes of {re.escape(name)} are known: ({NUMBER}) of"
         page.sentence(f"truth, {name}", text, pattern, int(is_right.sum()))
-        stated = page.table("lists", f"{name}: each class by itself")
-        if stated is not None and "truly right" in stated:
-            for _, row in stated.iterrows():
-                n = int(is_right[table["predicted_class"] == row.iloc[0]].sum())
-                page.state(f"truth, {name}: {row.iloc[0]}", row["truly right"], n)
 
 
 PARTS: Sequence[Callable[[Page, Mapping[str, pd.DataFrame]], None]] = (
-    *(first_screen, verdict, samples, lists, proportions, classes),
+    *(first_screen, verdict, samples, lists, proportions, glance, measured, classes),
 )
 
 
