@@ -127,11 +127,10 @@ EVENTS = ("every call right", "all structural calls right")
 LEARNT_TITLE = "Outcomes of a genome learnt as events"
 LEARNT_TEXT = (
     "Mean loss (NLL) and debiased calibration error on genomes left out, of 250 and 500 genomes "
-    "with known true classes. Worked out: from confidences and families, as credence genomes does "
-    "without --labels. Learnt, as it does with --labels: from the log odds of what is worked out, "
-    "the log number of calls, the log odds of the least confidence, and how many calls repeat a "
-    "class (admissibility: a phage has most structural proteins once). All structural calls: but "
-    "for those of the most frequent class, which is the background. "
+    "with known true classes. Learnt from the log odds of what is worked out, the log number of "
+    "calls, the log odds of the least confidence, and how many calls repeat a class "
+    "(admissibility: a phage has most structural proteins once). Structural: but for the most "
+    "frequent class, the background. "
     "`python verification/genomes.py --learnt`"
 )
 

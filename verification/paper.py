@@ -27,6 +27,7 @@ from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.paper_figures import (
+    FIGURES,
     LOO,
     METHODS_OF_PAPER,
     MON0,
@@ -34,9 +35,11 @@ from credence.evaluation.paper_figures import (
     MON4,
     FigureSource,
     losses,
+    make_figures,
     nll,
     troves,
 )
+from credence.findings import FigureRecord
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.tables.counts import read_counts
 
@@ -271,7 +274,62 @@ def beside(found: Recovered, trove: Trove, data: Path) -> list[Row]:
             "here": "none" if trove.wrong_moved == 0 else worded(trove.wrong_moved),
         },
     ]
-    return rows
+    return rows + of_figures(found.labelled, real_table(data / "phanns_scores_2020.csv.gz"))
+
+
+NEAR = 0.005  # of the scale: scores that count as one
+
+
+def of_figures(recovered: Labelled, first: Labelled) -> list[Row]:
+    """Return what figures 4, 6 and 12 show, as numbers; the last two from whole vectors."""
+
+    def figure(labelled: Labelled, number: str) -> FigureRecord:
+        asked = [spec for spec in FIGURES if spec.number == number]
+        return next(iter(make_figures(FigureSource(labelled=labelled), asked)))
+
+    apart, by_chance = 0.0, 0.0
+    for panel in figure(recovered, "04").panels:
+        (one, other), (n, m) = (
+            [np.array(getattr(series, name), dtype=float) for series in panel.series]
+            for name in ("y", "n")
+        )
+        held = (n > 1) & (m > 1)
+        share = (n * one + m * other)[held] / (n + m)[held]
+        apart += np.abs(one - other)[held].sum()
+        spread = np.sqrt(share * (1.0 - share) * (1.0 / n[held] + 1.0 / m[held]))
+        by_chance += (np.sqrt(2.0 / np.pi) * spread).sum()
+    lower = [
+        np.array(panel.series[0].y) - np.array(panel.series[-1].y)
+        for panel in figure(first, "06").panels
+        if panel.title.endswith(": confidence")
+    ]
+    change = np.concatenate(lower)
+    widest = 0.0
+    for panel in figure(first, "12").panels:
+        clouds = [series for series in panel.series if series.kind == "cloud"]
+        x, y = (np.concatenate([getattr(part, name) for part in clouds]) for name in "xy")
+        order = np.argsort(x, kind="stable")
+        x, y = x[order], y[order]
+        ends = np.searchsorted(x, x + NEAR * first.predictions.scale, side="right")
+        ranges = [y[at:end].max() - y[at:end].min() for at, end in enumerate(ends)]
+        widest = max(widest, *ranges)
+    return [
+        {
+            "number": "distance of two halves' histograms over that of chance (Fig. 4)",
+            "paper": "noise alone",
+            "here": f"{apart / by_chance:.2f}",
+        },
+        {
+            "number": "change of the confidence if proteins predicted otherwise counted (Fig. 6)",
+            "paper": "lower at low scores",
+            "here": f"{np.nanmin(change):+.2f} to {np.nanmax(change):+.2f}",
+        },
+        {
+            "number": "widest range of TSwA's confidences at one score (Figs. 10 to 12)",
+            "paper": "a range",
+            "here": f"{widest:.2f}",
+        },
+    ]
 
 
 def _conf1(found: Recovered) -> str:
@@ -317,7 +375,7 @@ def main() -> None:
     write_section(
         given.page,
         "Mean NLL on the first table of 2020",
-        "Whole vectors; held out: five folds of blocks of 100 neighbouring rows.",
+        "Whole vectors; cross-validated: five folds of blocks of 100 neighbouring rows.",
         first_table(given.data),
     )
     write_section(

@@ -38,7 +38,7 @@ def test_the_recovered_counts_sum_to_the_papers_test_set_and_every_diagonal_agre
 @needs_data
 def test_each_number_stands_beside_the_papers_and_agrees() -> None:
     rows = beside(recovered(DATA), half_as_trove(DATA), DATA)
-    assert len(rows) == 2 + 2 * 11 + 5
+    assert len(rows) == 2 + 2 * 11 + 5 + 3
     for row in rows:
         if isinstance(row["paper"], float):
             assert row["here"] == pytest.approx(row["paper"], abs=5e-4), row["number"]
@@ -48,6 +48,10 @@ def test_each_number_stands_beside_the_papers_and_agrees() -> None:
     nearest = "classes whose raw score is nearest to the kernel (Fig. 7)"
     assert stated[nearest] == "Minor tail, Portal"
     assert stated["wrong predictions that the trove moves"] == "none"
+    halves = "distance of two halves' histograms over that of chance (Fig. 4)"
+    assert 0.9 < float(str(stated[halves])) < 1.2
+    counted = "change of the confidence if proteins predicted otherwise counted (Fig. 6)"
+    assert stated[counted] == "-0.81 to +0.00"
 
 
 @pytest.mark.long
