@@ -12,6 +12,10 @@ import pytest
 import credence
 import refusals
 from credence.app import run_command_line
+from page_commands import ROOT
+
+sys.path.insert(0, str(ROOT / "docs"))
+import stubs
 
 CLASSES = ["Portal", "Collar"]
 SCORES = [[0.9, 0.1], [0.7, 0.3], [0.2, 0.8], [0.35, 0.65]] * 30
@@ -28,6 +32,11 @@ chosen: pd.DataFrame = credence.list(found, calibration, error=0.05)
 to_verify: pd.DataFrame = credence.plan(found, calibration, number=10)
 from_score: pd.DataFrame = credence.thresholds(known, calibration, precision=[0.9])
 changes: pd.DataFrame = credence.compare(calibration, calibration, "new.csv")
+judged: credence.EvaluatedMethods = credence.evaluate(known, ["isotonic", calibration], folds=4)
+judged.plot().set_title("Reliability")
+groups: credence.ProteinGroups = credence.split(known, roles={"training": 0.8, "test": 0.2})
+proportions: credence.ClassProportions = credence.shift("new.csv", calibration, estimator="em")
+mean: float = float(found["confidence"].mean())
 credence.save(calibration, "calibration.json")
 """
 
@@ -129,16 +138,32 @@ def test_a_refusal_names_no_file_of_a_folder_that_is_gone(
 def test_the_types_of_an_example_are_known_to_mypy(tmp_path: Path) -> None:
     assert (Path(credence.__file__).parent / "py.typed").exists()
     (tmp_path / "example.py").write_text(EXAMPLE, "utf-8")
-    (tmp_path / "wrong.py").write_text("import credence\n\ncredence.load(7)\n", "utf-8")
+    (tmp_path / "wrong.py").write_text(
+        'import credence\n\ncredence.load(7)\ncredence.fit("t.csv", level="high", bins=7)\n'
+        'credence.load("c.json").plot().savefig("c.png")\n',
+        "utf-8",
+    )
     words = ["-m", "mypy", "--strict", "--no-incremental", "--config-file="]
     words += ["--follow-imports=silent", "--ignore-missing-imports"]
     files = [str(tmp_path / f"{name}.py") for name in ("example", "wrong")]
     done = subprocess.run(
         [sys.executable, *words, *files], capture_output=True, text=True, cwd=tmp_path
     )
-    (fault, end) = done.stdout.splitlines()
-    assert fault.startswith('wrong.py:3: error: Argument 1 to "load" has incompatible type')
-    assert end == "Found 1 error in 1 file (checked 2 source files)"
+    *faults, end = [line.removeprefix("wrong.py:") for line in done.stdout.splitlines()]
+    errors = [fault for fault in faults if ": error: " in fault]
+    assert [error.partition("; ")[0].partition("  [")[0] for error in errors] == [
+        '3: error: Argument 1 to "load" has incompatible type "int"',
+        '4: error: Unexpected keyword argument "bins" for "fit"',
+        '4: error: Argument "level" to "fit" has incompatible type "str"',
+        '5: error: "ndarray[tuple[Any, ...], dtype[object_]]" has no attribute "savefig"',
+    ]
+    assert end == "Found 4 errors in 1 file (checked 2 source files)"
+
+
+def test_the_stub_has_the_types_of_every_function_and_setting() -> None:
+    written = stubs.STUB.read_text("utf-8")
+    assert written == stubs.stub_of(credence), "python docs/stubs.py writes it anew"
+    assert "inspect._empty" not in written
 
 
 def test_every_public_function_has_an_example() -> None:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,13 @@ from credence.tables.contract import Groups, named_columns
 from credence.tables.joining import census_of
 from credence.tables.stage_files import CalibrationFile, ShiftFile, made_up
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes  # noqa: F401 (of the bases below, in quotes)
+    from numpy.typing import NDArray
+
+Drawn = TypeVar("Drawn")  # Where a record draws itself: axes, or an array of them
+
 N_CURVE_SCORES = 60  # scores at which a curve is drawn
 SHOWN_AT = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the scale: scores whose confidence is printed
 METRICS_OF_METHODS = ("nll", "brier", "ece", "calibration", "sharpness")
@@ -58,7 +65,7 @@ class View:
     rows: Sequence[Sequence[str]] = ()  # The first cell is the row's name
 
 
-class Shown(ABC):
+class Shown(ABC, Generic[Drawn]):
     """A record that shows itself; each kind says what with `_view` and `_columns`."""
 
     @abstractmethod
@@ -102,13 +109,13 @@ class Shown(ABC):
         name = f"<p><b>{type(self).__name__}</b>: {escape(view.heading)}</p>"
         return name + text + (table if view.rows else "")
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> "pd.DataFrame":
         """Return everything as a DataFrame, a row each as the files have them."""
         import pandas as pd
 
         return pd.DataFrame(dict(self._columns()))
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Drawn | None = None) -> Drawn:
         """Draw the record, and return the axes.
 
         Parameters
@@ -122,13 +129,13 @@ class Shown(ABC):
         # As the page draws, on white whatever the notebook's colours.
         white = dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "white")
         with mpl.rc_context(style.PAGE_STYLE | white):
-            axes = self._new_axes(pyplot) if axes is None else axes
-            self._draw(axes)
-        return axes
+            drawn: Drawn = self._new_axes(pyplot) if axes is None else axes
+            self._draw(drawn)
+        return drawn
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ScoreTable(Shown, LabelledTables):
+class ScoreTable(Shown["Axes"], LabelledTables):
     """What a classifier predicted for some proteins, checked; :func:`credence.read` makes it.
 
     Parameters
@@ -213,7 +220,7 @@ class ScoreTable(Shown, LabelledTables):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class FittedCalibration(Shown):
+class FittedCalibration(Shown["NDArray[np.object_]"]):
     """A calibration; :func:`credence.fit` and :func:`credence.load` make it.
 
     `plot` draws the confidence over the score, a panel a class. A line is dotted where
@@ -319,7 +326,7 @@ class FittedCalibration(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class AnnotatedTable(Shown):
+class AnnotatedTable(Shown["Axes"]):
     """Every prediction with its confidence; :func:`credence.annotate` makes it.
 
     Parameters
@@ -343,8 +350,8 @@ class AnnotatedTable(Shown):
     lists: UseLists | None = None
     correction: ShiftFile | None = None
 
-    def __getitem__(self, name: str) -> Any:
-        return self.columns[name]
+    def __getitem__(self, name: str) -> "NDArray[Any]":
+        return np.asarray(self.columns[name])
 
     def __len__(self) -> int:
         return len(self.columns["id"])
@@ -383,7 +390,7 @@ class AnnotatedTable(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EvaluatedMethods(Shown):
+class EvaluatedMethods(Shown["Axes"]):
     """How good methods are on proteins that did not fit them; :func:`credence.evaluate` makes it.
 
     Parameters
@@ -444,7 +451,7 @@ class EvaluatedMethods(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ProteinGroups(Shown):
+class ProteinGroups(Shown["Axes"]):
     """What each protein is used for; :func:`credence.split` makes it.
 
     Parameters
@@ -489,7 +496,7 @@ class ProteinGroups(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ClassProportions(Shown):
+class ClassProportions(Shown["Axes"]):
     """How frequent the classes are in a query set; :func:`credence.shift` makes it.
 
     Parameters

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from credence.predictions import Strings
 from credence.problems import InputError, Problem, raise_any, refuse
 from credence.proteins import Proteins, join
 from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE, TEST, TRAINING
-from credence.settings import schema_of, setting_rules, setting_type
+from credence.settings import schema_of, setting_rules, setting_type, type_text
 from credence.stages import reading
 from credence.stages.fit import fit_chosen, fit_tables
 from credence.stages.settings import SECTIONS, TABLE_KEYS, USES, Settings
@@ -45,7 +45,25 @@ from credence.tables.samples import read_samples
 from credence.tables.source import MemoryTable, text_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
     from credence.stages.split import LabelledProteins
+
+    # What functions take where they take a table, a column of one, and groups of proteins.
+    TableLike: TypeAlias = (
+        ScoreTable
+        | str
+        | Path
+        | Sequence[str | Path]
+        | pd.DataFrame
+        | NDArray[Any]
+        | Sequence[Sequence[float]]
+    )
+    ColumnLike: TypeAlias = (
+        str | Path | pd.DataFrame | pd.Series | NDArray[Any] | Sequence[str] | Sequence[int]
+    )
+    GroupsLike: TypeAlias = ProteinGroups | ColumnLike
 
 # How a row of a table in memory is written in Python, where rows count from 0.
 PLACE_IN_PYTHON = {name: f"{name}[{{}}]" for name in ("scores", "labels", "clusters", "groups")}
@@ -70,7 +88,8 @@ def with_settings(
             keyword = (rule.option or name).lstrip("-").replace("-", "_")
             entries[keyword] = section, name
             by_name = inspect.Parameter.KEYWORD_ONLY
-            added.append(inspect.Parameter(keyword, by_name, default=default))
+            hint = type_text(SECTIONS[section], name)
+            added.append(inspect.Parameter(keyword, by_name, default=default, annotation=hint))
             kind = setting_type(SECTIONS[section], name)[0].__name__.lower()
             text = f"{rule.text[0].upper()}{rule.text[1:]}."
             texts.append(f"{keyword} : {kind}, default {default!r}\n    {text}")
@@ -117,16 +136,16 @@ def _settings_of(
 
 
 def read(  # noqa: PLR0913
-    table: Any,
+    table: TableLike,
     *,
     classes: Sequence[str] | None = None,
-    ids: Any = None,
-    labels: Any = None,
-    groups: Any = None,
-    clusters: Any = None,
+    ids: ColumnLike | None = None,
+    labels: ColumnLike | None = None,
+    groups: GroupsLike | None = None,
+    clusters: ColumnLike | None = None,
     format: str | None = None,
     scale: float | None = None,
-    columns: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     sum_to_scale: bool | None = None,
     synonyms: Mapping[str, str] | None = None,
     pooling: str = "sum",
@@ -226,7 +245,8 @@ def read(  # noqa: PLR0913
         return with_relatives(scored, further["groups"], further["clusters"])
 
 
-def _is_files(table: Any) -> bool:
+def _is_files(table: Any) -> TypeGuard[str | Path | Sequence[str | Path]]:
+    """Return whether a table is one path or several."""
     paths = table if isinstance(table, list | tuple) else [table]
     return all(isinstance(path, str | Path) for path in paths)
 
@@ -398,7 +418,11 @@ def _in_python(problem: Problem) -> Problem:
 
 @with_settings("fit")
 def fit(
-    table: Any, *, groups: Any = None, clusters: Any = None, settings: Settings
+    table: TableLike,
+    *,
+    groups: GroupsLike | None = None,
+    clusters: ColumnLike | None = None,
+    settings: Settings,
 ) -> FittedCalibration:
     """Return a calibration, learnt from labelled predictions.
 
@@ -428,7 +452,7 @@ def fit(
 
 
 def annotate(
-    table: Any, calibration: FittedCalibration, *, shift: ClassProportions | str = "auto"
+    table: TableLike, calibration: FittedCalibration, *, shift: ClassProportions | str = "auto"
 ) -> AnnotatedTable:
     """Return every prediction with its confidence, in the table's order.
 
@@ -497,12 +521,12 @@ def annotate(
 
 @with_settings("evaluate")
 def evaluate(
-    table: Any,
-    methods: Any = "auto",
+    table: TableLike,
+    methods: str | FittedCalibration | Sequence[str | FittedCalibration] = "auto",
     *,
     calibration: FittedCalibration | None = None,
-    groups: Any = None,
-    clusters: Any = None,
+    groups: GroupsLike | None = None,
+    clusters: ColumnLike | None = None,
     settings: Settings,
 ) -> EvaluatedMethods:
     """Return how good methods are on proteins that did not fit them.
@@ -572,13 +596,13 @@ def evaluate(
 
 @with_settings("split", clustering=("engine", "identity", "coverage", "chance"))
 def split(  # noqa: PLR0913
-    table: Any = None,
+    table: TableLike | None = None,
     *,
-    labels: Any = None,
+    labels: str | Path | pd.DataFrame | Mapping[str, str] | None = None,
     fastas: Mapping[str, str | Path] | None = None,
-    proteins: Any = None,
+    proteins: str | Path | Sequence[str] | NDArray[Any] | None = None,
     training: str | Path | None = None,
-    clusters: Any = None,
+    clusters: ColumnLike | None = None,
     match: str = "first_word",
     threads: int = 1,
     settings: Settings,
@@ -701,7 +725,7 @@ def _proteins(ids: Strings, proteins: Any, match: str, where: str) -> Proteins:
 
 @with_settings("shift")
 def shift(
-    table: Any, calibration: FittedCalibration, *, name: str = "", settings: Settings
+    table: TableLike, calibration: FittedCalibration, *, name: str = "", settings: Settings
 ) -> ClassProportions:
     """Return how frequent the classes are in a table whose classes are not known.
 

@@ -27,6 +27,8 @@ from credence.tables.writing import write_table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from credence.api import ColumnLike, GroupsLike, TableLike
+
 CONFIDENCES, CALIBRATION, CHOSEN = "confidences.parquet", "calibration.json", "chosen.tsv"
 
 
@@ -184,12 +186,12 @@ def plan(
 
 @with_settings("thresholds")
 def thresholds(
-    table: Any,
+    table: TableLike,
     calibration: FittedCalibration | None = None,
     *,
     shift: ClassProportions | None = None,
-    groups: Any = None,
-    clusters: Any = None,
+    groups: GroupsLike | None = None,
+    clusters: ColumnLike | None = None,
     settings: Settings,
 ) -> pd.DataFrame:
     """Return from which score, and confidence, on predictions have the precisions wanted.
@@ -234,7 +236,9 @@ def thresholds(
     return pd.DataFrame(listing.threshold_columns(measured))
 
 
-def compare(older: FittedCalibration, newer: FittedCalibration, table: Any = None) -> pd.DataFrame:
+def compare(
+    older: FittedCalibration, newer: FittedCalibration, table: TableLike | None = None
+) -> pd.DataFrame:
     """Return what changed from one calibration to another, as by a trove that joined.
 
     Parameters

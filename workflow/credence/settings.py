@@ -4,6 +4,7 @@ The configuration's schema, the options of commands, the values that a rule hand
 over and the reference are all made from what stands here beside a field.
 """
 
+import re
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -68,6 +69,13 @@ def setting_type(settings: type[Any], name: str) -> tuple[type, bool]:
     parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     main = next(part for part in parts if part is not types.NoneType)
     return get_origin(main) or main, types.NoneType in parts
+
+
+def type_text(settings: type[Any], name: str) -> str:
+    """Return the type of a setting as a caller writes it: of a tuple, any sequence will do."""
+    hint = get_type_hints(settings)[name]
+    text = hint.__name__ if type(hint) is type else str(hint)
+    return re.sub(r"tuple\[(\w+), \.\.\.\]", r"Sequence[\1]", re.sub(r"\b(?:\w+\.)+", "", text))
 
 
 def item_of(settings: type[Any], name: str) -> type:
