@@ -94,7 +94,7 @@ def test_findings_of_a_newer_schema_are_refused_by_name() -> None:
 def test_records_name_no_clock_host_or_path() -> None:
     names = {field.name for field in dataclasses.fields(Provenance)}
     stated = {"run", "title", "credence_version", "is_simulated", "inputs", "settings"}
-    assert names == stated | {"versions", "looked"}
+    assert names == stated | {"versions", "looked", "documentation"}
 
 
 def test_what_was_found_of_a_composition_survives_json() -> None:
