@@ -127,7 +127,7 @@ def test_counts_calibrate_a_table_and_its_lists(
     assert np.isnan(found.q_value["p2"])  # no list reaches below a half
     printed = capsys.readouterr().err
     assert "confidences are not corrected for the class proportions of this table" in printed
-    assert "it does not say on which proteins it was fitted" in printed
+    assert "it does not keep the proteins of its calibration set" in printed
 
 
 def test_counts_of_a_small_class_borrow_from_the_others(counts: Path) -> None:

@@ -88,7 +88,8 @@ def test_without_sequences_proteins_are_found_by_their_ids(folder: Path, capsys:
     ]
     assert run_command_line([*table, "--proteins", "use.fasta"]) == 0
     assert (
-        "c.json: it does not say on which sequences it was fitted, so that none is looked for.\n"
+        "c.json: it does not keep the sequences of its calibration set, so those of them that are "
+        "in this table are not noticed.\n"
     ) in capsys.readouterr().err
 
 

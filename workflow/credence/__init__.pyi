@@ -42,15 +42,10 @@ __all__ = [
 ]
 
 def annotate(
-    table: TableLike,
-    calibration: FittedCalibration,
-    *,
-    shift: ClassProportions | str = ...,
+    table: TableLike, calibration: FittedCalibration, *, shift: ClassProportions | str = ...
 ) -> AnnotatedTable: ...
 def compare(
-    older: FittedCalibration,
-    newer: FittedCalibration,
-    table: TableLike | None = ...,
+    older: FittedCalibration, newer: FittedCalibration, table: TableLike | None = ...
 ) -> pd.DataFrame: ...
 def evaluate(
     table: TableLike,
@@ -98,9 +93,7 @@ def list(
     least_confidence: float = ...,
     family_share: float = ...,
 ) -> pd.DataFrame: ...
-def load(
-    path: str | Path,
-) -> FittedCalibration: ...
+def load(path: str | Path) -> FittedCalibration: ...
 def plan(
     annotated: AnnotatedTable,
     calibration: FittedCalibration,
@@ -125,10 +118,7 @@ def read(
     genome: str | None = ...,
     logits: bool = ...,
 ) -> ScoreTable: ...
-def save(
-    calibration: FittedCalibration,
-    path: str | Path,
-) -> None: ...
+def save(calibration: FittedCalibration, path: str | Path) -> None: ...
 def shift(
     table: TableLike,
     calibration: FittedCalibration,

@@ -87,7 +87,8 @@ class CalibrationMembers(Addition):
         remarks = []
         if lacking is not None:
             remarks = [
-                f"it does not say on which {lacking} it was fitted, so that none is looked for"
+                f"it does not keep the {lacking} of its calibration set, so those of them that are in "
+                "this table are not noticed"
             ]
         self.remarks = tuple((calibration, sentence) for sentence in remarks)
 
