@@ -14,7 +14,8 @@ from types import ModuleType
 
 import credence
 
-STUB = Path(credence.__file__).with_suffix(".pyi")
+ROOT = Path(__file__).resolve().parents[1]
+STUB = ROOT / "workflow" / "credence" / "__init__.pyi"
 HEAD = '''\
 """Types of the public names; made by docs/stubs.py."""
 
@@ -43,11 +44,10 @@ def stub_of(package: ModuleType) -> str:
     lines += ["", "__version__: str", f"__all__ = {list(things)!r}", ""]
     lines += [signature_of(name, thing) for name, thing in things.items() if callable(thing)
               and name not in records]  # fmt: skip
-    words = [sys.executable, "-m", "ruff", "format", "--stdin-filename", STUB.name, "-"]
+    words = [sys.executable, "-m", "ruff", "format", "--config", str(ROOT / "pyproject.toml")]
+    words += ["--stdin-filename", STUB.name, "-"]
     text = HEAD + "\n".join(lines) + "\n"
-    done = subprocess.run(
-        words, input=text, capture_output=True, text=True, check=True, cwd=STUB.parent
-    )
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=True)
     return done.stdout
 
 

@@ -87,8 +87,8 @@ class CalibrationMembers(Addition):
         remarks = []
         if lacking is not None:
             remarks = [
-                f"it does not keep the {lacking} of its calibration set, so those of them that are in "
-                "this table are not noticed"
+                f"it does not keep the {lacking} of its calibration set, so those of them that "
+                "are in this table are not noticed"
             ]
         self.remarks = tuple((calibration, sentence) for sentence in remarks)
 
