@@ -266,19 +266,40 @@ def assert_alike(one: Any, other: Any) -> None:
 
 
 @pytest.mark.long
-def test_a_shipped_calibration_is_made_again_but_for_rounding() -> None:
+@pytest.mark.parametrize("name", list(cards()))
+def test_a_shipped_calibration_is_made_again_but_for_rounding(name: str) -> None:
     from verification.ready_made import made
 
     data = Path(__file__).resolve().parents[2].parent / "shared" / "data"
     if not data.is_dir():
         pytest.skip("the data of PhANNs are not beside the project")
-    text, card = made("phanns-web", data)
-    shipped = json.loads(gzip.decompress(Path(named_file("phanns-web")).read_bytes()))
+    text, card = made(name, data)
+    shipped = json.loads(gzip.decompress(Path(named_file(name)).read_bytes()))
     again = json.loads(text)
     again["checksum"] = shipped["checksum"]  # of all digits
     assert_alike(again, shipped)
-    assert card == cards()["phanns-web"]
-    assert sum(row["predicted"] for row in card["held_out"]["classes"].values()) == 46801
+    assert card == cards()[name]
+    assert sum(row["predicted"] for row in card["held_out"]["classes"].values()) == card["n"]
+
+
+@pytest.mark.long
+def test_the_command_that_makes_it_again_says_whether_bytes_are_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from verification.ready_made import checked
+
+    data = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+    if not data.is_dir():
+        pytest.skip("the data of PhANNs are not beside the project")
+    shipped = Path(named_file("phanns-web"))
+    for name in ("cards.json", shipped.name):
+        (tmp_path / name).write_bytes(shipped.with_name(name).read_bytes())
+    assert checked(data, tmp_path, ["phanns-web"]) == 0
+    assert capsys.readouterr().out == "phanns-web: the same bytes\n"
+    text = gzip.decompress(shipped.read_bytes()).replace(b'"n": 46801', b'"n": 46802', 1)
+    (tmp_path / shipped.name).write_bytes(gzip.compress(text))
+    assert checked(data, tmp_path, ["phanns-web"]) == 1
+    assert capsys.readouterr().out == "phanns-web: other bytes\n"
 
 
 def test_the_bundled_calibrations_are_small_and_that_of_whole_vectors_can_be_corrected() -> None:
