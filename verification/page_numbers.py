@@ -27,6 +27,7 @@ NUMBER = r"[+−-]?\d[\d,]*(?:\.\d+)?"
 RANGE = rf"({NUMBER})–({NUMBER})"
 DASH = "–"
 DECISION, ACCEPTED, LACKING = "decision", "accept", "insufficient data"
+COUNTED = {"to check": "check", LACKING: LACKING}  # words on the first screen → decision
 BEFORE = "uncorrected_confidence"
 
 
@@ -170,11 +171,9 @@ def first_screen(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
                 f"{low:g} to {high:g} %",
                 holds=low - 0.5 <= share <= high + 0.5,
             )
-        elif "90 % sure" in words or "confidence ≥ 0.90" in words:
-            page.state(where, number, int((table["confidence"] >= 0.9).sum()))
-        elif "low end" in words or "lower limit" in words:
-            page.state(where, number, int((table["lower"] >= 0.9).sum()))
-        elif found := re.search(rf"({NUMBER}) % (?:of them may be wrong|FDR)", words):
+        elif words in COUNTED:
+            page.state(where, number, int((table[DECISION] == COUNTED[words]).sum()))
+        elif found := re.search(rf"({NUMBER}) % FDR", words):
             rate = as_number(found.group(1)) / 100.0
             path = page.folder / name / f"list_{rate:g}.tsv"
             page.state(where, number, len(read(path)))
