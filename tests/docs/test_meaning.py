@@ -32,7 +32,3 @@ def test_the_table_of_two_mixes_adds_up() -> None:
         wrong = 25 / 1000 * (1000 - n)
         assert found == 0.9 * n and (low + high) / 2 == pytest.approx(wrong)
         assert right == round(100 * found / (found + wrong))
-
-
-def test_the_page_of_a_run_names_the_document_that_it_carries() -> None:
-    assert "docs/what-does-it-mean.md" in BENCH_MEANING[-1].text
