@@ -78,7 +78,7 @@ def test_no_text_calls_a_mean_of_methods_a_curve_of_class_and_score(small: Findi
     assert answers["Features"] == "The scores of all classes: no selection."
     assert "a curve per class" not in answers["Interpretability"]
     page = json.dumps(report_record(found), ensure_ascii=False)
-    assert "shown is its answer to class and score alone" in page
+    assert "shown is the confidence from class and top score only" in page
     methods = " ".join(publish.methods_text(found))
     assert "weights over all classes: kernel 0.25, trees 0.75." in methods
     assert "They rest on fits to halves of the calibration set" in methods
@@ -88,7 +88,7 @@ def test_a_mean_of_methods_that_see_the_score_is_a_curve(small: Findings) -> Non
     found = chosen(small, "kernel")
     answers = dict(answer[1:] for answer in publish.checklist(found))
     assert "a curve per class" in answers["Interpretability"]
-    assert "answer to class and score alone" not in json.dumps(report_record(found))
+    assert "confidence from class and top score only" not in json.dumps(report_record(found))
 
 
 def test_draws_over_families_are_not_named_as_what_gives_every_interval(small: Findings) -> None:

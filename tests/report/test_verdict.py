@@ -293,21 +293,27 @@ LACKING = "Calibration knows too few families of their class, or saw no such sco
     ("evident", "state", "headline", "text", "n_lacking"),
     [
         (
-            *((50, 30), GOOD, "80 % of the predictions have evidence"),
+            *((50, 30), GOOD, "80 % of the predictions have sufficient data"),
             *("Of the others, 20, too little is known.", 20),
         ),
-        ((60, 9), CARE, "31 predictions lack evidence", LACKING, 31),
+        ((60, 9), CARE, "31 predictions lack sufficient data", LACKING, 31),
         # Nearly all: fewer than a tenth of 60 and of 40, which is 4, have it.
-        ((60, 3), CARE, "37 predictions lack evidence", f"{LACKING} Nearly all Tail fiber.", 37),
-        ((60, 0), CARE, "40 predictions lack evidence", f"{LACKING} All Tail fiber.", 40),
         (
-            *((5, 0), BAD, "95 predictions lack evidence"),
+            (60, 3),
+            CARE,
+            "37 predictions lack sufficient data",
+            f"{LACKING} Nearly all Tail fiber.",
+            37,
+        ),
+        ((60, 0), CARE, "40 predictions lack sufficient data", f"{LACKING} All Tail fiber.", 40),
+        (
+            *((5, 0), BAD, "95 predictions lack sufficient data"),
             *(f"{LACKING} All Tail fiber, nearly all Portal.", 95),
         ),
         (
             (0, 0),
             BAD,
-            "100 predictions lack evidence",
+            "100 predictions lack sufficient data",
             f"{LACKING} All Portal and Tail fiber.",
             100,
         ),
@@ -320,7 +326,7 @@ def test_classes_that_lack_evidence_are_named(
     assert (check.state, check.headline, check.text) == (state, headline, text)
     assert (check.value, check.n_affected) == (sum(evident) / 100, n_lacking)
     strict = replace(case(small, evident=(60, 39)), limits=VerdictSettings(held=1.0))
-    assert check_of(strict, "evidence").headline == "1 prediction lacks evidence"
+    assert check_of(strict, "evidence").headline == "1 prediction lacks sufficient data"
 
 
 def test_a_sample_without_proteins_has_nothing_to_check(small: Findings) -> None:
@@ -436,7 +442,7 @@ def test_power_is_told_and_the_sample_is_affected_as_a_whole(small: Findings) ->
     check = check_of(case(small, sameness=replace(SAME, power=0.5)), "same_classifier")
     assert (check.value, check.n_affected) == (0.5, 100)
     assert check.text == (
-        "Nothing speaks against it, but too few proteins were compared. Scores that put "
+        "No difference was detected, but too few proteins were compared. Scores that put "
         "confidences five percentage points off would be noticed in 50 of 100 samples."
     )
 

@@ -78,7 +78,7 @@ REASONS_IN_WORDS = {
     ),
     Reason.TOO_FEW_COMPARED: (
         "Whether scores come from the same classifier was not checked",
-        "Nothing speaks against it, but too few proteins were compared. {noticed}.",
+        "No difference was detected, but too few proteins were compared. {noticed}.",
     ),
     Reason.SAME_CLASSIFIER: ("Scores look like those calibrated", "{noticed}."),
     Reason.OTHER_CLASSIFIER: (
@@ -104,11 +104,11 @@ REASONS_IN_WORDS = {
     ),
     Reason.EMPTY_SAMPLE: ("The sample is empty", "There is nothing to check."),
     Reason.EVIDENCE_IS_ENOUGH: (
-        "{percent} % of the predictions have evidence",
+        "{percent} % of the predictions have sufficient data",
         "Of the others, {n_affected}, too little is known.",
     ),
     Reason.EVIDENCE_IS_LACKING: (
-        "{affected} {lack} evidence",
+        "{affected} {lack} sufficient data",
         "Calibration knows too few families of their class, or saw no such score.{lacking}",
     ),
     Reason.MIX_NOT_ESTIMATED: (

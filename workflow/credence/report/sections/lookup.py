@@ -152,8 +152,8 @@ class Lookup:
         if self.is_by_score or not all(curve.is_function for curve in self._own_curves):
             return ""
         return (
-            f" {self.findings.chosen} also looks at the scores of the other classes: shown is its "
-            "answer to class and score alone, and published confidences lie around that."
+            f" {self.findings.chosen} also looks at the scores of the other classes: shown is "
+            "the confidence from class and top score only; published ones lie around it."
         )
 
     @property

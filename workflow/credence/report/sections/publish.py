@@ -492,7 +492,7 @@ def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
     return (
         ("index.html, report.json", "the page, and its text as data"),
         ("findings.json", "every number of it, to the last digit"),
-        ("calibration.json", "the calibration: credence annotate needs nothing else"),
+        ("calibration.json", "the calibration, for credence annotate"),
         ("metrics.tsv, metrics.parquet", "every metric of every method and class"),
         *((f"{name}/", kind) for name, kind in kinds.items()),
         *further,
@@ -508,7 +508,7 @@ def section(findings: Findings) -> page.Section:
     files = [name for name in (PUBLICATION, "archive.zip") if name in findings.files]
     text = page.Paragraph(
         text=f"{PUBLICATION} has a methods text to paste, with references and the numbers of this "
-        "run, the DOME checklist and what journals ask, filled in; what only you know is marked. "
+        "run, the DOME checklist and what journals ask, filled in: complete the marked fields. "
         "archive.zip holds everything of this run, the same bytes for the same inputs: put your "
         "names into its CITATION.cff and deposit it where it gets a DOI (Zenodo, for example).",
         links=tuple(page.Link(text=name, target=name) for name in files),
