@@ -11,7 +11,6 @@ import pytest
 
 from credence.findings import Findings, Genomes, Provenance
 from credence.report.blocks import (
-    Beside,
     Figure,
     FigureRow,
     Folded,
@@ -32,15 +31,13 @@ from credence.report.sections.methods import verdict_on_methods
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def flat(block: Section | Folded | Panel | Beside) -> list[object]:
+def flat(block: Section | Folded | Panel) -> list[object]:
     """Return every block, those inside others too."""
     blocks: list[object] = []
     for inner in block.blocks:
         blocks.append(inner)
-        if isinstance(inner, Folded | Panel | Beside):
+        if isinstance(inner, Folded | Panel):
             blocks.extend(flat(inner))
-        if isinstance(inner, Beside):
-            blocks.append(inner.figures)
     return blocks
 
 

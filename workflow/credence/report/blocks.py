@@ -175,14 +175,6 @@ class Folded(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside(Block):
-    """Words with a figure beside them, where the page is wide enough."""
-
-    blocks: tuple[Block, ...]  # The words
-    figures: FigureRow  # The figure
-
-
-@dataclass(frozen=True, kw_only=True)
 class Widget(Block):
     """Something that a script fills and shows; what it says has to stand elsewhere too."""
 
