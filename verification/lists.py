@@ -910,7 +910,7 @@ def judge_mixes(n_worlds: int, page: Path | None) -> None:
 
 CALLS = (
     "Lists of calls (`calls`: the rule of the package; background is *Other*) and, beside them, "
-    "one list over all classes without a least confidence (`pooled`: as it was), judged among the "
+    "one list over all classes without a least confidence (`pooled`), judged among the "
     "calls alone, in samples with so much background or proportions from Dirichlet 1; "
     f"{N_CALLS_KNOWN:,} calibration families, {N_CALLS_USE:,} query families, proportions "
     "estimated and corrected for. `wrong among calls, mean`: over worlds with a list; `worlds "
