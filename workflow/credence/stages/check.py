@@ -113,7 +113,8 @@ def read_checked(
     if samples is not None:
         with gathering(problems):
             if labels is not None:
-                read = reading.labels_as_stated(labels, proteins, match)
+                several = spec.several is not None
+                read = reading.labels_as_stated(labels, proteins, match, are_several=several)
                 samples = attach_labels(samples, read, spec, tables[0], may_lack=may_lack)
             if labelled:
                 reading.require_labels(samples, tables[0])

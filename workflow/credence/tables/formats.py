@@ -62,8 +62,11 @@ class Format:
     names: tuple[str, ...] = ()
     cells: Callable[[list[str]], list[str]] = list
     verdict_like: str = ""
+    # Where a row holds several calls: the cells of each of them.
+    calls: Callable[[list[str]], list[list[str]]] | None = None
     is_distance: bool = False  # Lower is better: read as 1 / (1 + distance)
     is_long: bool = False  # Whether a protein has a row for each class
+    is_calls: bool = False  # Whether a row is a call, or a cell is one
     # Class names that tell this format from another of the same columns.
     known_classes: tuple[str, ...] = ()
 
@@ -428,6 +431,21 @@ FORMATS: tuple[Format, ...] = (
 
 FORMAT_OF: dict[str, Format] = {entry.name: entry for entry in FORMATS}
 
+# Stands for every label of a query set that no calibration protein was called or is.
+ANY_OTHER_LABEL = "(any other label)"
+
+
+def as_calls(format_: Format) -> Format:
+    """Return the format of the same tables where a protein has several labels.
+
+    A row for each protein and class is a call, and so is each cell of a row with all classes.
+    """
+    columns = format_.columns
+    if format_.is_long:
+        columns = replace(columns, predicted_class=columns.term, term=None)
+        return replace(format_, columns=columns, is_long=False, vector=False, is_calls=True)
+    return replace(format_, is_calls=True, sum_to_scale=False)
+
 
 def unknown_format(name: str, where: str) -> Problem:
     """Return the problem of a format that does not exist, with the nearest one."""
@@ -471,6 +489,14 @@ class TableSpec:
     # Column that names the genome, contig or sample of each protein; any format may have one.
     genome: str | None = None
     logits: bool = False  # Whether the scores of a row are logits, of which the softmax is read
+    # Where proteins have several labels: what says which of them count, and how they hang
+    # together, by the settings of the section `tree`. None: one label a protein.
+    several: Mapping[str, Any] | None = None
+
+    @property
+    def floor(self) -> float | None:
+        """The least score of a call; None where any counts."""
+        return None if self.several is None else self.several.get("floor")
 
 
 def format_of(spec: TableSpec, where: str) -> Format:

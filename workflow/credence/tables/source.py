@@ -212,6 +212,10 @@ class TextTable:
                 rows, lines = rows[1:], lines[1:]
             if self.format.names:
                 rows = [self.format.cells(row) for row in rows]
+            if self.format.calls is not None:
+                several = [self.format.calls(row) for row in rows]
+                lines = np.repeat(lines, [len(part) for part in several])
+                rows = list(chain.from_iterable(several))
             if set(map(len, rows)) - {width}:
                 for line, row in zip(lines.tolist(), rows, strict=True):
                     if len(row) != width:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from credence import __version__, records
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.all_methods import read_calibration as calibration_of
+from credence.calibrators.coherent import COHERENT
 from credence.calibrators.crossfit import COMPOSED
 from credence.calibrators.method_spec import Specification
 from credence.calibrators.protocol import (
@@ -268,7 +269,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         raise refuse(where, records.DIGEST_DIFFERS.replace("digest", "checksum"), remedy)
     record = body["calibration"]
     name = record.get("method") if isinstance(record, dict) else None
-    if not isinstance(name, str) or (name not in BY_NAME and name != COMPOSED):
+    if not isinstance(name, str) or (name not in BY_NAME and name not in (COHERENT, COMPOSED)):
         raise refuse(
             where,
             f"{name!r} is not a method of this version of credence ({__version__}).",
