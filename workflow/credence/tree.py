@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
@@ -18,6 +18,8 @@ class LabelTree:
     parents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_open: bool = True  # Whether labels that are not listed as true may still be true
     names: Mapping[str, str] = field(default_factory=dict)  # Label → its name in words
+    # Whether each root is a namespace by itself, as in GO: who has any label there has it.
+    has_branches: bool = False
 
     @cached_property
     def _above(self) -> dict[str, frozenset[str]]:
@@ -38,11 +40,8 @@ class LabelTree:
         return known.union(*map(self.ancestors, known))
 
     def branches(self, label: str) -> frozenset[str]:
-        """Return the roots that a label hangs from; of one without parents itself.
-
-        Where nothing has parents, all labels are one branch.
-        """
-        if not self.parents:
+        """Return the roots that a label hangs from; without namespaces all are one branch."""
+        if not self.has_branches:
             return frozenset(("",))
         above = self.ancestors(label)
         return frozenset(root for root in above if not self.parents.get(root)) or frozenset(
@@ -68,7 +67,15 @@ class LabelTree:
             if nearest:
                 parents[label] = tuple(sorted(nearest))
         names = {label: self.names[label] for label in sorted(known) if label in self.names}
-        return LabelTree(parents=parents, is_open=self.is_open, names=names)
+        return replace(self, parents=parents, names=names)
+
+    def roots(self) -> frozenset[str]:
+        """Return the labels that name a whole branch, where roots do; they say nothing."""
+        if not self.has_branches:
+            return frozenset()
+        return frozenset(above for part in self.parents.values() for above in part).difference(
+            label for label, above in self.parents.items() if above
+        )
 
     def most_specific(self, labels: Iterable[str]) -> list[str]:
         """Return the labels of which none is above another, in order."""

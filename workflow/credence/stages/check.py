@@ -109,7 +109,9 @@ def read_checked(
     with gathering(problems):
         samples = reading.read_set(tables, spec)
     ids_at = None if samples is None else samples.lines_and_ids[::-1]
-    n_proteins = _match(proteins, match, tables[0], ids_at, problems)
+    n_proteins = _match(
+        proteins, match, tables[0], ids_at, problems, may_hold_more=spec.several is not None
+    )
     if samples is not None:
         with gathering(problems):
             if labels is not None:
@@ -149,7 +151,9 @@ def count_checked(
     if census is not None and pieces:
         ids, lines = zip(*pieces, strict=True)
         ids_at = np.concatenate(ids), np.concatenate(lines)
-    n_proteins = _match(proteins, match, tables[0], ids_at, problems)
+    n_proteins = _match(
+        proteins, match, tables[0], ids_at, problems, may_hold_more=spec.several is not None
+    )
     raise_any(problems)
     assert census is not None
     return census, tuple(_inputs(tables, census.n_samples, proteins, n_proteins))
@@ -161,6 +165,8 @@ def _match(
     table: str,
     ids_at: tuple[Strings, Integers] | None,
     problems: list[Problem],
+    *,
+    may_hold_more: bool,
 ) -> int:
     """Return the number of proteins; add what is wrong with them and with ids to the problems."""
     n_proteins = 0
@@ -171,7 +177,11 @@ def _match(
             if ids_at is not None:
                 ids, lines = ids_at
                 by: Any = match
-                match_ids(ids, fasta, by, table=table, proteins=proteins, table_lines=lines)
+                # Of calls, a protein may have none.
+                match_ids(
+                    ids, fasta, by, table=table, proteins=proteins, table_lines=lines,
+                    may_hold_more=may_hold_more,
+                )  # fmt: skip
     return n_proteins
 
 

@@ -400,12 +400,17 @@ def read_proteins(path: str, match: str) -> Fasta:
     return read_fasta(Path(path), cast(Match, match))
 
 
-def proteins_of(ids: Strings, path: str | None, match: str, where: str) -> Proteins:
+def proteins_of(
+    ids: Strings, path: str | None, match: str, where: str, *, may_hold_more: bool = False
+) -> Proteins:
     """Return proteins with their sequences of a FASTA file; without one, with blanks."""
     if path is None:
         return Proteins(ids, np.full(len(ids), "", dtype=object))
     fasta = read_proteins(path, match)
-    rows = match_ids(ids, fasta, cast(Match, match), table=where, proteins=path)
+    by = cast(Match, match)
+    rows = match_ids(
+        ids, fasta, by, table=where, proteins=path, may_hold_more=may_hold_more
+    )
     return Proteins(ids, fasta.sequences[rows])
 
 

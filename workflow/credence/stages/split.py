@@ -242,7 +242,9 @@ def split_tables(
             ids, true_class = samples.by_protein(MOST_LABELS_BALANCED)
         known = LabelledProteins(
             where=tables[0],
-            proteins=reading.proteins_of(ids, proteins, match, tables[0]),
+            proteins=reading.proteins_of(
+                ids, proteins, match, tables[0], may_hold_more=samples.is_of_calls
+            ),
             true_class=true_class,
             class_names=samples.predictions.class_names,
         )

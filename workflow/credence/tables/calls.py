@@ -127,7 +127,7 @@ def read_tree(spec: TableSpec, labels: Iterable[str]) -> LabelTree:
         defect = f"its labels lead in a circle: {' → '.join(map(repr, cycle))}."
         line = line_of.get((cycle[1], cycle[0])) or line_of.get((cycle[0], cycle[1]))
         raise refuse(path, defect, "Remove one of these lines.", line)
-    return LabelTree(parents=parents, is_open=is_open, names=names)
+    return LabelTree(parents=parents, is_open=is_open, names=names, has_branches=is_obo)
 
 
 Hierarchy = tuple[

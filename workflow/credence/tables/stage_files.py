@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from credence import __version__, records
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.all_methods import read_calibration as calibration_of
-from credence.calibrators.coherent import COHERENT
+from credence.calibrators.coherent import COHERENT, CoherentCalibration
 from credence.calibrators.crossfit import COMPOSED
 from credence.calibrators.method_spec import Specification
 from credence.calibrators.protocol import (
@@ -39,9 +39,11 @@ from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.proteins import forms_of, spellings_of
 from credence.relatives.closest import Closest, KnownSequences
 from credence.sets.conformal import PredictionSets, read_sets
+from credence.tables.formats import ANY_OTHER_LABEL
 from credence.tables.text import blocks_of, packing
 from credence.tables.writing import write_json, write_text
 from credence.tools.combining import Combination
+from credence.tree import LabelTree
 
 Hashes = Annotated[NDArray[np.uint64], records.Stored(packed="uint64")]
 SCORES_PER_CLASS = 12  # top scores tried for each class, from even to certain
@@ -197,6 +199,17 @@ class CalibrationFile:
     def needs(self) -> Need:
         """What the method has to be given of each prediction."""
         return self.calibration.needs
+
+    @property
+    def is_of_calls(self) -> bool:
+        """Whether it is of labels of which a protein has several."""
+        return ANY_OTHER_LABEL in self.class_names
+
+    @property
+    def tree(self) -> LabelTree:
+        """How its labels hang together; flat where none is above another."""
+        calibration = self.calibration
+        return calibration.tree if isinstance(calibration, CoherentCalibration) else LabelTree()
 
     def refuse_damage(self) -> None:
         """Refuse counts that are none, but for those that are words, and another's sketch."""
