@@ -8,6 +8,7 @@ import pytest
 
 from credence.calibrators.all_methods import SINGLE_METHODS
 from credence.calibrators.coherent import coherent, nearest_to, pairs_of
+from credence.calibrators.hierarchical import CurveRows
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Confidence
@@ -191,3 +192,55 @@ def test_no_confidence_is_above_that_of_a_label_above_it(seed: int) -> None:
     is_touched = np.isin(calls.protein, calls.protein[below[before.value[below] > before.value[above]]])
     # Intervals of proteins with coherent confidences may be incoherent by themselves.
     np.testing.assert_array_equal(after.value[~is_touched], before.value[~is_touched])
+
+
+def test_the_curvature_of_a_tree_is_inverted_as_the_matrix_it_stands_for() -> None:
+    rng = np.random.default_rng(5)
+    parent = np.array([-1, 0, 0, 1, -1, 4])
+    n, n_shared, n_own = 600, 2, 2
+    code = np.sort(rng.integers(0, 6, n))
+    design = np.column_stack([np.ones(n), rng.normal(size=n), np.ones(n), rng.normal(size=n)])
+    rows = CurveRows(
+        design=design,
+        target=(rng.random(n) < 0.5).astype(float),
+        weight=rng.uniform(0.5, 1.5, n),
+        starts=np.searchsorted(code, np.arange(6)),
+        n_shared=n_shared,
+        precision=np.array([0.01, 0.1]),
+        parent=parent,
+    )
+    spreads, point = np.array([0.6, 0.3]), rng.normal(size=n_shared + 6 * n_own)
+    # The slow way: differences of the slope, one coefficient after the other.
+    step = 1e-6
+    columns = [
+        (rows.gradient(point + step * unit, spreads) - rows.gradient(point - step * unit, spreads))
+        / (2 * step)
+        for unit in np.eye(len(point))
+    ]
+    matrix, curvature = np.array(columns), rows.curvature(point, spreads)
+    slope = np.array(
+        [
+            (rows.loss(point + step * unit, spreads) - rows.loss(point - step * unit, spreads))
+            / (2 * step)
+            for unit in np.eye(len(point))
+        ]
+    )
+    np.testing.assert_allclose(rows.gradient(point, spreads), slope, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(curvature.solve(slope), np.linalg.solve(matrix, slope), rtol=1e-4)
+    assert abs(curvature.log_determinant() - np.linalg.slogdet(matrix)[1]) < 1e-5
+    inverse = np.linalg.inv(matrix)
+    for class_, block in enumerate(curvature.covariances()):
+        places = [0, 1, 2 + 2 * class_, 3 + 2 * class_]
+        np.testing.assert_allclose(block, inverse[np.ix_(places, places)], rtol=1e-4, atol=1e-6)
+
+
+def test_a_label_never_called_answers_as_the_one_above_it_and_is_less_sure() -> None:
+    known = one_label_each(4)
+    tree = LabelTree(parents={"aa": ("a",), "c": ("a",)})
+    fitted = parse_method("hierarchical", "test").build(OPTIONS).fit(as_calls(known, tree, ("aa",)))
+    at = as_calls(known, tree, ("aa",)).predictions
+    shown = [replace(at, predicted_class=np.full(at.n_samples, code)) for code in (0, 3, 4)]
+    above, below, anywhere = (fitted.inner.confidence(part) for part in shown)
+    np.testing.assert_allclose(below.value, above.value, atol=0.1)
+    assert ((below.upper - below.lower) > (above.upper - above.lower)).all()
+    assert ((anywhere.upper - anywhere.lower) >= (below.upper - below.lower)).mean() > 0.9

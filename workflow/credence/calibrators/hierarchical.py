@@ -30,6 +30,7 @@ from credence.confidence import Confidence
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.records import from_record
 from credence.settings import setting
+from credence.tree import LabelTree
 
 # Standard deviations tried for what classes differ by: of the intercept, and of the slope.
 INTERCEPT_SPREADS = (0.3, 0.6, 1.0, 2.0, 3.0)
@@ -158,6 +159,91 @@ class Arrow:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class TreeArrow:
+    """A curvature in which the effects of a class also meet those of the class above it.
+
+    Classes are taken out from the lowest level up, which fills nothing: a tree stays a tree.
+    """
+
+    shared: Floats  # Shape (p, p)
+    across: Floats  # By class, shape (K, p, q)
+    within: Floats  # By class, shape (K, q, q)
+    parent: Integers  # By class; -1 where none is above it
+    precision: Floats  # Of a class's effects around those of the class above it, shape (q,)
+    levels: tuple[Integers, ...]  # Classes by how far below they are, the roots first
+
+    def _reduced(self, gradient: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Return what is left of the shared part and of each class when those below are out."""
+        n_shared = len(self.shared)
+        left, across, within = self.shared.copy(), self.across.copy(), self.within.copy()
+        slope, slopes = gradient[:n_shared].copy(), gradient[n_shared:].reshape(len(across), -1)
+        slopes, tie = slopes.copy(), np.diag(self.precision)
+        for level in reversed(self.levels):
+            taken = across[level] @ np.linalg.inv(within[level])
+            left -= (taken @ across[level].transpose(0, 2, 1)).sum(axis=0)
+            slope -= np.einsum("kpq,kq->p", taken, slopes[level])
+            has_parent = self.parent[level] >= 0
+            below, above = level[has_parent], self.parent[level[has_parent]]
+            passed = tie @ np.linalg.inv(within[below])
+            np.add.at(across, above, across[below] @ passed.transpose(0, 2, 1))
+            np.subtract.at(within, above, passed @ tie)
+            np.add.at(slopes, above, np.einsum("kqr,kr->kq", passed, slopes[below]))
+        return left, across, within, slope, slopes
+
+    def solve(self, gradient: Floats) -> Floats:
+        """Return the curvature's inverse times a gradient."""
+        left, across, within, slope, slopes = self._reduced(gradient)
+        shared, own = np.linalg.solve(left, slope), np.zeros_like(slopes)
+        for level in self.levels:
+            rest = slopes[level] - np.einsum("kpq,p->kq", across[level], shared)
+            rest += self.precision * self._above(own, level)
+            own[level] = np.linalg.solve(within[level], rest[..., None])[..., 0]
+        return np.concatenate([shared, own.ravel()])
+
+    def _above(self, values: Floats, level: Integers) -> Floats:
+        """Return what the class above each of a level has; 0 where none is."""
+        parent = self.parent[level]
+        return np.where((parent >= 0)[:, None], values[parent], 0.0)
+
+    def log_determinant(self) -> float:
+        """Return the logarithm of the determinant."""
+        left, _, within, _, _ = self._reduced(np.zeros(len(self.shared) + self.within[..., 0].size))
+        return float(np.linalg.slogdet(left)[1] + np.linalg.slogdet(within)[1].sum())
+
+    def covariances(self) -> Floats:
+        """Return the blocks of the inverse that belong to the shared part and one class each."""
+        n, size = len(self.shared), self.within[..., 0].size
+        left, across, within, _, _ = self._reduced(np.zeros(n + size))
+        n_own = within.shape[1]
+        blocks = np.zeros((len(within), n + n_own, n + n_own))
+        of_shared, tie = np.linalg.inv(left), np.diag(self.precision)
+        for level in self.levels:
+            inverted = np.linalg.inv(within[level])
+            before = blocks[self.parent[level]].copy()
+            is_root = self.parent[level] < 0
+            before[is_root] = 0.0
+            before[is_root, :n, :n] = of_shared
+            moves = np.concatenate(
+                [-inverted @ across[level].transpose(0, 2, 1), inverted @ tie], axis=2
+            )
+            with_before = moves @ before
+            blocks[level, :n, :n] = of_shared
+            blocks[level, n:, :n] = with_before[..., :n]
+            blocks[level, :n, n:] = with_before[..., :n].transpose(0, 2, 1)
+            blocks[level, n:, n:] = inverted + with_before @ moves.transpose(0, 2, 1)
+        return blocks
+
+
+def levels_of(parent: Integers) -> tuple[Integers, ...]:
+    """Return classes by how many are above them, the roots first."""
+    depth, above = np.zeros(len(parent), dtype=np.int64), parent.copy()
+    while (above >= 0).any():
+        depth += above >= 0
+        above = np.where(above >= 0, parent[above], -1)
+    return tuple(np.flatnonzero(depth == level) for level in range(int(depth.max(initial=0)) + 1))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CurveRows:
     """Rows sorted by predicted class, and the prior of the coefficients."""
 
@@ -167,6 +253,8 @@ class CurveRows:
     starts: Integers  # Where each class that occurs begins
     n_shared: int
     precision: Floats  # Of the shared coefficients, around 0
+    # Of labels in a tree: the class above each, around whose effects its own are; -1 for none.
+    parent: Integers | None = None
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum over the rows of each class."""
@@ -188,7 +276,15 @@ class CurveRows:
         """Return the precision of every coefficient."""
         return np.concatenate([self.precision, np.tile(spreads**-2.0, len(self.starts))])
 
-    def curvature(self, point: Floats, spreads: Floats) -> Arrow:
+    def away(self, point: Floats) -> Floats:
+        """Return coefficients as they are penalised: those of a class less those above it."""
+        if self.parent is None:
+            return point
+        own = point[self.n_shared :].reshape(len(self.starts), -1)
+        above = np.where((self.parent >= 0)[:, None], own[self.parent], 0.0)
+        return np.concatenate([point[: self.n_shared], (own - above).ravel()])
+
+    def curvature(self, point: Floats, spreads: Floats) -> Arrow | TreeArrow:
         """Return the curvature of the penalised loss."""
         p = scipy.special.expit(self.linear(point))
         scaled = self.design * (self.weight * p * (1.0 - p))[:, None]
@@ -196,6 +292,17 @@ class CurveRows:
         blocks = np.empty((len(self.starts), n_columns, n_columns))
         for column in range(n_columns):
             blocks[:, column] = self.sums(self.design * scaled[:, [column]])
+        if self.parent is not None:
+            has_parent = self.parent >= 0
+            ties = 1 + np.bincount(self.parent[has_parent], minlength=len(self.starts))
+            return TreeArrow(
+                shared=blocks[:, :n, :n].sum(axis=0) + np.diag(self.precision),
+                across=blocks[:, :n, n:],
+                within=blocks[:, n:, n:] + ties[:, None, None] * np.diag(spreads**-2.0),
+                parent=self.parent,
+                precision=spreads**-2.0,
+                levels=levels_of(self.parent),
+            )
         return Arrow(
             shared=blocks[:, :n, :n].sum(axis=0) + np.diag(self.precision),
             across=blocks[:, :n, n:],
@@ -208,11 +315,17 @@ class CurveRows:
         sums = self.sums(self.design * residual[:, None])
         n = self.n_shared
         likelihood = np.concatenate([sums[:, :n].sum(axis=0), sums[:, n:].ravel()])
-        return np.asarray(likelihood + self.prior(spreads) * point)
+        pull = self.prior(spreads) * self.away(point)
+        if self.parent is not None:
+            own = pull[n:].reshape(len(self.starts), -1)
+            has_parent = self.parent >= 0
+            # Into a copy: what a class passes up is its own pull, not what it was passed.
+            np.subtract.at(own, self.parent[has_parent], own[has_parent].copy())
+        return np.asarray(likelihood + pull)
 
     def loss(self, point: Floats, spreads: Floats) -> float:
         """Return the penalised loss."""
-        penalty = 0.5 * float(self.prior(spreads) @ point**2)
+        penalty = 0.5 * float(self.prior(spreads) @ self.away(point) ** 2)
         return float(self.weight @ log_loss(self.linear(point), self.target)) + penalty
 
     def minimum(self, point: Floats, spreads: Floats) -> Floats:
@@ -313,11 +426,14 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
         n_shared=len(priors),
         precision=priors**-2.0,
     )
+    names = sorted(predictions.class_names)
+    if predictions.tree is not None and predictions.tree.parents:
+        called = [names[code] for code in rank[rows.starts]]
+        rows = replace(rows, parent=parents_among(called, predictions.tree))
     _, cluster = np.unique(ordered.cluster.astype(str), return_inverse=True)
     correlation = relatives_correlation(rows, cluster)
     rows = replace(rows, weight=independent_weight(weight, cluster, correlation))
     coefficients, covariances, squares = posterior(rows)
-    names = sorted(predictions.class_names)
     classes = {
         names[rank[start]]: ClassEffects(coefficient=coefficient, covariance=covariance)
         for start, coefficient, covariance in zip(
@@ -329,6 +445,11 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
     unknown[:n_shared, :n_shared] = covariances[0, :n_shared, :n_shared]
     unknown[n_shared:, n_shared:] = np.diag(squares)
     known = np.concatenate([coefficients[0, :n_shared], np.zeros(n_own)])
+    if rows.parent is not None and predictions.tree is not None:
+        classes |= _below(classes, predictions.tree, names, squares)
+        # Of a label anywhere in the tree: as far from the middle as those that were called.
+        own = coefficients[:, n_shared:]
+        unknown[n_shared:, n_shared:] += np.diag((own**2).mean(axis=0))
     seen = columns[:, 0] if len(features) else np.zeros(1)
     curve = PooledCurve(
         features=tuple(features),
@@ -345,6 +466,34 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
     )
     answer = mean_probability(*curve.log_odds(ordered.predictions))
     return replace(curve, misfit=misfit_of(ordered, answer))
+
+
+def parents_among(called: Sequence[str], tree: LabelTree) -> Integers:
+    """Return for each label the place of the nearest one above it; of several the farthest down."""
+    place = {name: at for at, name in enumerate(called)}
+    among = tree.among(called)
+    depth = among.depths
+    nearest = [
+        max(among.parents.get(name, ()), key=lambda above: (depth[above], above), default=None)
+        for name in called
+    ]
+    return np.array([-1 if name is None else place[name] for name in nearest], dtype=np.int64)
+
+
+def _below(
+    classes: Mapping[str, ClassEffects], tree: LabelTree, names: Sequence[str], squares: Floats
+) -> dict[str, ClassEffects]:
+    """Return the effects of labels that were never called: those of the one above, less sure."""
+    depth, further = tree.depths, dict[str, ClassEffects]()
+    for name in names:
+        above = [] if name in classes else [*(tree.ancestors(name) & classes.keys())]
+        if above:
+            parent = classes[max(above, key=lambda label: (depth[label], label))]
+            covariance = parent.covariance.copy()
+            own = np.arange(len(covariance))[-len(squares) :]
+            covariance[own, own] += squares
+            further[name] = ClassEffects(coefficient=parent.coefficient, covariance=covariance)
+    return further
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -419,7 +568,7 @@ class Hierarchical:
 
     logit P(right) = a + b x₁ + c x₂ + u_k + v_k x₁ for predicted class k, x₁ the logit of the top
     score and x₂ the log of its ratio to the second, standardised; u_k ~ N(0, τ_u²) and
-    v_k ~ N(0, τ_v²), averaged over a grid of τ by Laplace's marginal likelihood. The confidence is
+    v_k ~ N(0, τ_v²), in a tree around u and v of the label above, averaged over a grid of τ by Laplace's marginal likelihood. The confidence is
     the posterior mean, its interval adds the misfit that steps of the score show; relatives count
     by what they tell, from how alike their outcomes are.
     """
