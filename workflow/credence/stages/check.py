@@ -13,7 +13,7 @@ import numpy as np
 from credence.confidence import counted, sentences_of
 from credence.findings import InputFile
 from credence.predictions import Integers, Strings
-from credence.problems import InputError, Problem, gathering, raise_any
+from credence.problems import InputError, Problem, gathering, in_one_line, raise_any
 from credence.progress import echo
 from credence.records import json_text, read_record
 from credence.stages import reading
@@ -237,7 +237,7 @@ def description(summary: Summary) -> str:
     words = [
         f"{summary.n_samples} proteins",
         *([f"{summary.n_unscored} more without scores"] if summary.n_unscored else []),
-        f"{summary.n_classes} classes ({'; '.join(summary.class_names)})",
+        f"{summary.n_classes} classes ({in_one_line(summary.class_names)})",
         f"scale {summary.scale:g}",
     ]
     if summary.n_networks:
