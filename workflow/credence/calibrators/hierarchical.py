@@ -379,25 +379,54 @@ def relatives_correlation(rows: CurveRows, cluster: Integers) -> float:
 
     Σ r_i r_j / Σ √(v_i v_j) over pairs of one cluster, r the residual and v its variance.
     """
+    return relatives_correlations(rows, cluster, cluster)[0]
+
+
+def relatives_correlations(
+    rows: CurveRows, unit: Integers, cluster: Integers
+) -> tuple[float, float]:
+    """Return the same of pairs of one unit, a part of a cluster, and of two units of one."""
     middle = np.array([np.median(INTERCEPT_SPREADS), np.median(SLOPE_SPREADS)])
     spreads = middle[: rows.design.shape[1] - rows.n_shared]
     p = scipy.special.expit(rows.linear(rows.minimum(rows.start(), spreads)))
 
-    def pairs(values: Floats) -> float:
+    def pairs(values: Floats, group: Integers) -> float:
         """Return the sum over pairs of relatives of the product of their values."""
         weighted = rows.weight * values
-        return float((np.bincount(cluster, weights=weighted) ** 2).sum() - (weighted**2).sum())
+        return float((np.bincount(group, weights=weighted) ** 2).sum() - (weighted**2).sum())
 
-    possible = pairs(np.sqrt(p * (1.0 - p)))
-    if possible <= SETTLED:
-        return 0.0
-    return float(np.clip(pairs(rows.target - p) / possible, 0.0, 1.0))
+    residual, spread = rows.target - p, np.sqrt(p * (1.0 - p))
+    within, possible = pairs(residual, unit), pairs(spread, unit)
+    across, possible_across = pairs(residual, cluster) - within, pairs(spread, cluster) - possible
+
+    def share(part: float, whole: float) -> float:
+        return 0.0 if whole <= SETTLED else float(np.clip(part / whole, 0.0, 1.0))
+
+    return share(within, possible), share(across, possible_across)
 
 
 def independent_weight(weight: Floats, cluster: Integers, correlation: float) -> Floats:
     """Return what each protein tells beside its relatives: w / (1 + ρ (m − 1))."""
     mass = np.bincount(cluster, weights=weight)[cluster]
     return np.asarray(weight / (1.0 + correlation * np.maximum(mass - weight, 0.0)))
+
+
+def of_calls(rows: CurveRows, cluster: Integers, label: Integers) -> tuple[CurveRows, float]:
+    """Return the rows of calls with what each tells, and how alike relatives are in one label.
+
+    One design effect for all calls of a label: Σ w (1 + ρ (m − 1) + ρ' (M − m)) / Σ w, m of the
+    family's calls with that label and M all of them. Relatives share true labels, so right calls
+    have more relatives with the same label than wrong ones; weights of each call by itself would
+    make right ones count too little.
+    """
+    weight, n_labels = rows.weight, int(label.max()) + 1
+    _, unit = np.unique(cluster * n_labels + label, return_inverse=True)
+    same, other = relatives_correlations(rows, unit, cluster)
+    of_label, of_family = (np.bincount(part, weights=weight)[part] for part in (unit, cluster))
+    alike = 1.0 + same * np.maximum(of_label - weight, 0.0) + other * (of_family - of_label)
+    total = np.bincount(label, weights=weight)
+    effect = np.bincount(label, weights=weight * alike) / np.where(total > 0, total, 1.0)
+    return replace(rows, weight=weight / effect[label]), same
 
 
 def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
@@ -431,8 +460,11 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
         called = [names[code] for code in rank[rows.starts]]
         rows = replace(rows, parent=parents_among(called, predictions.tree))
     _, cluster = np.unique(ordered.cluster.astype(str), return_inverse=True)
-    correlation = relatives_correlation(rows, cluster)
-    rows = replace(rows, weight=independent_weight(weight, cluster, correlation))
+    if ordered.predictions.n_proteins < ordered.n_samples:
+        rows, correlation = of_calls(rows, cluster, rank)
+    else:
+        correlation = relatives_correlation(rows, cluster)
+        rows = replace(rows, weight=independent_weight(weight, cluster, correlation))
     coefficients, covariances, squares = posterior(rows)
     classes = {
         names[rank[start]]: ClassEffects(coefficient=coefficient, covariance=covariance)
