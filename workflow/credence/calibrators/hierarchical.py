@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
@@ -28,7 +28,7 @@ from credence.calibrators.protocol import NO_PARAMETERS, FitOptions, Method, Nee
 from credence.calibrators.spread import misfit_of
 from credence.confidence import Confidence
 from credence.predictions import Floats, Integers, Labelled, Predictions
-from credence.records import from_record
+from credence.records import Stored, from_record
 from credence.settings import setting
 from credence.tree import LabelTree
 
@@ -39,6 +39,7 @@ SLOPE_SPREADS = (0.1, 0.3, 0.6)
 FIRST_SPREAD, SHARED_SPREADS = 10.0, {"score": 3.0, "margin": 1.0}
 FLAT = 1e-9  # a feature that varies less than this (logs) tells nothing
 SETTLED = 1e-12  # Newton's decrement, as a part of the weight, at which a fit is done
+LEAST_FREEDOM = 4.0  # degrees of freedom of a label with fewer families, which borrows
 N_NODES = 31  # of the Gauss–Hermite rule that averages a probability over a normal log odds
 
 
@@ -539,6 +540,8 @@ class HierarchicalCalibration:
     support: Support  # Of all classes together, without which intervals open
     by_score: PooledCurve
     with_margin: PooledCurve | None
+    # Whether proteins had several calls; of those of one label there are few families.
+    is_of_calls: Annotated[bool, Stored(is_left_out=True)] = False
 
     @property
     def needs(self) -> Need:
@@ -579,9 +582,7 @@ class HierarchicalCalibration:
         is_scored = predictions.top_score is not None
         answer.support[:] = near if is_scored else self.support.n.max(initial=0.0)
         if self.has_interval:
-            reach = scipy.special.ndtri((1.0 + self.level) / 2.0) * np.hypot(
-                deviation, curve.misfit
-            )
+            reach = self._quantile(predictions) * np.hypot(deviation, curve.misfit)
             ends = scipy.special.expit(log_odds - reach), scipy.special.expit(log_odds + reach)
             answer.lower[:], answer.upper[:] = open_interval(*ends, answer.value, answer.support)
             # Where nothing was wrong, or nothing right, nothing speaks against that end.
@@ -592,6 +593,19 @@ class HierarchicalCalibration:
                 if n > 0 and entry.counts["n_correct"] == 0:
                     answer.lower[rows] = 0.0
         return answer
+
+
+    def _quantile(self, predictions: Predictions) -> float | Floats:
+        """Return how many standard deviations an interval reaches.
+
+        Of calls, that of Student's t with as many degrees of freedom as the label has families.
+        """
+        if not self.is_of_calls:
+            return float(scipy.special.ndtri((1.0 + self.level) / 2.0))
+        families = [float(entry.counts["n_clusters"]) for entry in self.classes.values()]
+        freedom = np.maximum(np.array(families), LEAST_FREEDOM)
+        of_label = scipy.special.stdtrit(freedom, (1.0 + self.level) / 2.0)
+        return np.asarray(of_label[predictions.predicted_class])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -633,6 +647,7 @@ class HierarchicalCalibrator:
             support=class_masses(everything).support,
             by_score=fit_pooled(labelled, features),
             with_margin=fit_pooled(labelled, (*features, "margin")) if sees_margin else None,
+            is_of_calls=predictions.n_proteins < predictions.n_samples,
         )
 
 

@@ -476,7 +476,7 @@ def finish_table(
             for path, (group, error) in zip(paths, asked, strict=False)
         }
         write_lists(table, grouped, ends, accepted=settings.lists.error, **how)
-    write_record(record, lists_found(ranking, counts, settings, name))
+    write_record(record, lists_found(ranking, counts, settings, name, grouped))
     if folder is not None and ranking.tree is not None and settings.lists.error:
         write_accepted(Path(folder) / ACCEPTED_NAME, outs[-1], ranking.tree, **how)
     ranking.say_background()
@@ -511,7 +511,9 @@ def write_accepted(path: Path, confidences: Path, tree: LabelTree, **how: Any) -
     write_table(path, written, **how)
 
 
-def lists_found(ranking: Ranking, counts: Counts, settings: Settings, name: str) -> UseLists:
+def lists_found(
+    ranking: Ranking, counts: Counts, settings: Settings, name: str, grouped: GroupedErrors
+) -> UseLists:
     """Return which proteins of a query set can be used, by its counts by class and step."""
     return use_lists(
         name,
@@ -520,6 +522,7 @@ def lists_found(ranking: Ranking, counts: Counts, settings: Settings, name: str)
         settings.lists.error,
         settings.calibration.level,
         is_adjusted=ranking.is_corrected,
+        grouped=grouped,
     )
 
 
@@ -547,7 +550,7 @@ def with_lists(
     grouped = ranking.rules.calls_and_background(counts.listable)
     error = settings.lists.error
     decisions = decided_columns(columns, grouped, code, step, may_be_listed, error)
-    return with_q_value(columns | decisions), lists_found(ranking, counts, settings, name)
+    return with_q_value(columns | decisions), lists_found(ranking, counts, settings, name, grouped)
 
 
 def decided_columns(

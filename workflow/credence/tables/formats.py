@@ -62,7 +62,7 @@ class Format:
     names: tuple[str, ...] = ()
     cells: Callable[[list[str]], list[str]] = list
     verdict_like: str = ""
-    # Where a row holds several calls: the cells of each of them.
+    # Where a row holds several calls: the cells of each of them, read so with several labels.
     calls: Callable[[list[str]], list[list[str]]] | None = None
     is_distance: bool = False  # Lower is better: read as 1 / (1 + distance)
     is_long: bool = False  # Whether a protein has a row for each class
@@ -173,6 +173,31 @@ def nearest_ec(row: list[str]) -> list[str]:
     return [row[0], *(row[1].rpartition("/")[::2] if len(row) > 1 else ("", ""))]
 
 
+def ec_calls(row: list[str]) -> list[list[str]]:
+    """Return each EC number of a row of CLEAN by itself."""
+    return [[row[0], *cell.removeprefix(EC).rpartition("/")[::2]] for cell in row[1:] if cell]
+
+
+def deepgoplus_calls(row: list[str]) -> list[list[str]]:
+    """Return each term of a row, which are written GO:0003674|0.98."""
+    return [[row[0], *cell.rpartition("|")[::2]] for cell in row[1:] if cell]
+
+
+EGGNOG_SCORE, EGGNOG_TERMS = 3, 9  # columns of emapper 2.1
+
+
+def eggnog_calls(row: list[str]) -> list[list[str]]:
+    """Return each GO term of a row of eggNOG-mapper with the row's bit score."""
+    if row[0].startswith("#") or len(row) <= EGGNOG_TERMS or row[EGGNOG_TERMS] == "-":
+        return []
+    return [[row[0], term, row[EGGNOG_SCORE]] for term in row[EGGNOG_TERMS].split(",")]
+
+
+def first_call(calls: Callable[[list[str]], list[list[str]]]) -> Callable[[list[str]], list[str]]:
+    """Return what reads only the first call of a row; blanks where it has none."""
+    return lambda row: [*calls(row), [row[0], "", ""]][0]
+
+
 CLEAN = Format(
     name="clean",
     summary="CLEAN's <name>_maxsep.csv: id, EC number/distance, …; the nearest number counts",
@@ -183,6 +208,7 @@ CLEAN = Format(
     blanks=frozenset({""}),
     names=("id", "nearest", "distance"),
     cells=nearest_ec,
+    calls=ec_calls,
     verdict_like=EC,
     is_distance=True,
 )
@@ -367,6 +393,43 @@ FORMATS: tuple[Format, ...] = (
         "for",
         columns=Columns(id="", classes=BROAD),
         sum_to_scale=False,
+    ),
+    Format(
+        name="deepfri",
+        summary="DeepFRI's <name>_predictions.csv: Protein, GO_term/EC_number, Score; with labels: "
+        "several",
+        columns=Columns(id="Protein", predicted_class="GO_term/EC_number", score="Score"),
+        vector=False,
+        sum_to_scale=False,
+    ),
+    Format(
+        name="deepgoplus",
+        summary="DeepGOPlus' TSV without a header: id, GO:0003674|0.98, …; with labels: several",
+        columns=Columns(id="id", predicted_class="term", score="score"),
+        delimiter="\t",
+        vector=False,
+        sum_to_scale=False,
+        blanks=frozenset({""}),
+        names=("id", "term", "score"),
+        cells=first_call(deepgoplus_calls),
+        calls=deepgoplus_calls,
+        verdict_like="GO:",
+    ),
+    Format(
+        name="eggnog",
+        summary="eggNOG-mapper's .emapper.annotations: GO terms and bit scores, of which you state "
+        "the greatest as scale; with labels: several",
+        columns=Columns(id="query", predicted_class="term", score="score"),
+        delimiter="\t",
+        scale=None,
+        vector=False,
+        sum_to_scale=False,
+        quoted=False,
+        blanks=frozenset({""}),
+        names=("query", "term", "score"),
+        cells=first_call(eggnog_calls),
+        calls=eggnog_calls,
+        verdict_like="GO:",
     ),
     Format(
         name="genomad",

@@ -210,9 +210,10 @@ class TextTable:
         for rows, lines in self._rows().batches(n_rows):
             if len(lines) and lines[0] == self.header_line:
                 rows, lines = rows[1:], lines[1:]
-            if self.format.names:
+            is_divided = self.format.is_calls and self.format.calls is not None
+            if self.format.names and not is_divided:
                 rows = [self.format.cells(row) for row in rows]
-            if self.format.calls is not None:
+            if is_divided and self.format.calls is not None:
                 several = [self.format.calls(row) for row in rows]
                 lines = np.repeat(lines, [len(part) for part in several])
                 rows = list(chain.from_iterable(several))

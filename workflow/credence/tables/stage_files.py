@@ -76,6 +76,17 @@ def made_up(
 ) -> Predictions:
     """Return predictions of every class, with scores from even to certain."""
     n_classes = len(class_names)
+    if ANY_OTHER_LABEL in class_names:  # several labels a protein, of which no row has all
+        tops = np.tile(scale * np.arange(1, n_steps + 1) / n_steps, n_classes)
+        return Predictions(
+            ids=np.array([f"made up {row}" for row in range(len(tops))], dtype=object),
+            class_names=class_names,
+            scale=scale,
+            resolution=resolution,
+            predicted_class=np.repeat(np.arange(n_classes), n_steps),
+            top_score=tops,
+            is_distribution=False,
+        )
     even = 1.0 / n_classes
     tops = even + (1.0 - even) * np.arange(1, n_steps + 1) / n_steps
     others = (1.0 - tops) / max(n_classes - 1, 1)
