@@ -128,9 +128,9 @@ def simulate(
     is_true = of_family[family[protein], label]
     kept = 1.0 - SHARED_BY_FAMILY - SHARED_BY_PROTEIN
     noise = math.sqrt(kept) * rng.normal(size=len(protein))
-    noise += math.sqrt(SHARED_BY_FAMILY) * rng.normal(size=(n_families, 3))[
-        family[protein], label % 3
-    ]
+    noise += (
+        math.sqrt(SHARED_BY_FAMILY) * rng.normal(size=(n_families, 3))[family[protein], label % 3]
+    )
     noise += math.sqrt(SHARED_BY_PROTEIN) * rng.normal(size=n_proteins)[protein]
     place = np.where(is_true, 0.5, -0.5) * gap[label] + middle[label] + noise
     odds = prevalence / ((1.0 - prevalence) * chance).clip(1e-300)
@@ -166,7 +166,11 @@ def write(world: CallsWorld, folder: Path, *, with_sequences: bool = True) -> No
     folder.mkdir(parents=True, exist_ok=True)
     names, ids = world.hierarchy.names, world.ids
     rows = zip(world.protein.tolist(), world.label.tolist(), world.score.tolist(), strict=True)
-    _table(folder / "calls.tsv", "id\tterm\tscore", (f"{ids[p]}\t{names[k]}\t{s:g}" for p, k, s in rows))
+    _table(
+        folder / "calls.tsv",
+        "id\tterm\tscore",
+        (f"{ids[p]}\t{names[k]}\t{s:g}" for p, k, s in rows),
+    )
     _table(folder / "truth.tsv", "id\tterm", (f"{ids[p]}\t{names[k]}" for p, k in world.truth))
     _table(
         folder / "clusters.tsv",

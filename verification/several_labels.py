@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from verification.calls_world import CallsWorld, simulate
 
 from credence.calibrators.coherent import CoherentCalibration
-from credence.calibrators.crossfit import folds_by_class
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Confidence
@@ -29,7 +29,6 @@ from credence.stages.reading import CalibrationSet
 from credence.stages.settings import Settings
 from credence.tables.formats import ANY_OTHER_LABEL
 from credence.tree import LabelTree
-from verification.calls_world import CallsWorld, simulate
 
 RIVALS = ("uncalibrated", "class_only", "platt", "isotonic", "one curve for all labels")
 METHOD = "hierarchical"
@@ -133,7 +132,10 @@ def _together(predictions: Predictions) -> Predictions:
 
 
 def _coverage(
-    answer: Confidence, truth: Floats, rows: np.ndarray, label_: np.ndarray  # type: ignore[type-arg]
+    answer: Confidence,
+    truth: Floats,
+    rows: np.ndarray,
+    label_: np.ndarray,  # type: ignore[type-arg]
 ) -> dict[str, float]:
     """Return how often intervals hold the truth, over calls and over labels, and their width."""
     slack = 1e-9

@@ -1,4 +1,4 @@
-"""Laws of several labels a protein: with one each nothing changes, and labels without calls are nothing."""
+"""Laws of several labels a protein: with one each nothing changes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +92,10 @@ def test_one_label_each_read_as_calls_gives_the_calibration_of_a_table_of_best_c
     best = "\n".join(["id\tpredicted_class\tscore", *("\t".join(map(str, row)) for row in rows)])
     (tmp_path / "best.tsv").write_text(best + "\n")
     (tmp_path / "long.tsv").write_text(best.replace("predicted_class", "term", 1) + "\n")
-    truth = [f"{id_}\t{names[code]}" for id_, code in zip(known.predictions.ids, known.true_class, strict=True)]
+    truth = [
+        f"{id_}\t{names[code]}"
+        for id_, code in zip(known.predictions.ids, known.true_class, strict=True)
+    ]
     (tmp_path / "truth.tsv").write_text("\n".join(["id\ttrue_class", *truth]) + "\n")
     calibrations = []
     for name, spec in (
@@ -102,7 +105,9 @@ def test_one_label_each_read_as_calls_gives_the_calibration_of_a_table_of_best_c
         samples = read_set([str(tmp_path / name)], spec)
         labels = read_labels(tmp_path / "truth.tsv", are_several=spec.several is not None)
         samples = attach_labels(samples, labels, spec, name)
-        settings = Settings().with_values({"calibration": {"method": "hierarchical", "resamples": 20}})
+        settings = Settings().with_values(
+            {"calibration": {"method": "hierarchical", "resamples": 20}}
+        )
         fitted = fit_tables(LabelledTables(where=name, samples=samples), settings)
         calibrations.append((fitted, samples.predictions))
     (one, predictions), (several, calls) = calibrations
@@ -113,7 +118,9 @@ def test_one_label_each_read_as_calls_gives_the_calibration_of_a_table_of_best_c
         np.testing.assert_array_equal(getattr(old, name), getattr(new, name))
 
 
-def calls_of(labels: list[tuple[str, str]], names: tuple[str, ...], tree: LabelTree) -> Predictions:
+def calls_of(
+    labels: list[tuple[str, str]], names: tuple[str, ...], tree: LabelTree
+) -> Predictions:
     return Predictions(
         ids=np.array([id_ for id_, _ in labels], dtype=object),
         class_names=names,
@@ -155,7 +162,9 @@ def test_a_child_above_its_parent_meets_it_at_their_weighted_mean() -> None:
     assert (answer.lower <= answer.value).all() and (answer.value <= answer.upper).all()
 
 
-def slow_isotonic(values: np.ndarray, weight: np.ndarray, pairs: list[tuple[int, int]]) -> np.ndarray:
+def slow_isotonic(
+    values: np.ndarray, weight: np.ndarray, pairs: list[tuple[int, int]]
+) -> np.ndarray:
     """Return the least weighted squared change by projections in turn (Dykstra 1983)."""
     x, corrections = values.copy(), np.zeros((len(pairs), 2))
     for _ in range(20_000):
@@ -189,7 +198,9 @@ def test_no_confidence_is_above_that_of_a_label_above_it(seed: int) -> None:
     below, above = pairs_of(calls, DIAMOND)
     assert (after.value[below] <= after.value[above]).all()
     assert (before.value[below] > before.value[above]).any()  # else nothing was shown
-    is_touched = np.isin(calls.protein, calls.protein[below[before.value[below] > before.value[above]]])
+    is_touched = np.isin(
+        calls.protein, calls.protein[below[before.value[below] > before.value[above]]]
+    )
     # Intervals of proteins with coherent confidences may be incoherent by themselves.
     np.testing.assert_array_equal(after.value[~is_touched], before.value[~is_touched])
 
@@ -237,7 +248,9 @@ def test_the_curvature_of_a_tree_is_inverted_as_the_matrix_it_stands_for() -> No
 def test_a_label_never_called_answers_as_the_one_above_it_and_is_less_sure() -> None:
     known = one_label_each(4)
     tree = LabelTree(parents={"aa": ("a",), "c": ("a",)})
-    fitted = parse_method("hierarchical", "test").build(OPTIONS).fit(as_calls(known, tree, ("aa",)))
+    fitted = (
+        parse_method("hierarchical", "test").build(OPTIONS).fit(as_calls(known, tree, ("aa",)))
+    )
     at = as_calls(known, tree, ("aa",)).predictions
     shown = [replace(at, predicted_class=np.full(at.n_samples, code)) for code in (0, 3, 4)]
     above, below, anywhere = (fitted.inner.confidence(part) for part in shown)

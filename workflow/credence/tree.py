@@ -1,10 +1,10 @@
 """Labels in a tree, or in a graph in which a label has several parents; flat without parents."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,11 +105,12 @@ def levels_in(label: str, separator: str) -> list[str]:
 
 def tree_of_labels(labels: Iterable[str], separator: str, *, is_open: bool = True) -> LabelTree:
     """Return the tree that labels state by themselves."""
-    parents: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    parents: dict[str, tuple[str, ...]] = {}
     for label in labels:
         levels = levels_in(label, separator)
         if label != levels[0]:
             parents[label] = (levels[0],)
-        for below, above in zip(levels, levels[1:], strict=False):
+        for below, above in pairwise(levels):
             parents[below] = (above,)
-    return LabelTree(parents=dict(parents), is_open=is_open)
+        parents.setdefault(levels[-1], ())
+    return LabelTree(parents=parents, is_open=is_open)

@@ -208,7 +208,9 @@ class TreeArrow:
 
     def log_determinant(self) -> float:
         """Return the logarithm of the determinant."""
-        left, _, within, _, _ = self._reduced(np.zeros(len(self.shared) + self.within[..., 0].size))
+        left, _, within, _, _ = self._reduced(
+            np.zeros(len(self.shared) + self.within[..., 0].size)
+        )
         return float(np.linalg.slogdet(left)[1] + np.linalg.slogdet(within)[1].sum())
 
     def covariances(self) -> Floats:
@@ -502,7 +504,7 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
 
 
 def parents_among(called: Sequence[str], tree: LabelTree) -> Integers:
-    """Return for each label the place of the nearest one above it; of several the farthest down."""
+    """Return for each label the place of the nearest one above it; of several the lowest."""
     place = {name: at for at, name in enumerate(called)}
     among = tree.among(called)
     depth = among.depths
@@ -594,7 +596,6 @@ class HierarchicalCalibration:
                     answer.lower[rows] = 0.0
         return answer
 
-
     def _quantile(self, predictions: Predictions) -> float | Floats:
         """Return how many standard deviations an interval reaches.
 
@@ -614,7 +615,8 @@ class Hierarchical:
 
     logit P(right) = a + b x₁ + c x₂ + u_k + v_k x₁ for predicted class k, x₁ the logit of the top
     score and x₂ the log of its ratio to the second, standardised; u_k ~ N(0, τ_u²) and
-    v_k ~ N(0, τ_v²), in a tree around u and v of the label above, averaged over a grid of τ by Laplace's marginal likelihood. The confidence is
+    v_k ~ N(0, τ_v²), in a tree around u and v of the label above, averaged over a grid of τ by
+    Laplace's marginal likelihood. The confidence is
     the posterior mean, its interval adds the misfit that steps of the score show; relatives count
     by what they tell, from how alike their outcomes are.
     """

@@ -125,7 +125,9 @@ def _group(
     rows = known & is_of[labelled.predictions.predicted_class]
     right, weight = labelled.is_correct, labelled.weight
     ratios = [mean_of(right.astype(np.float64), weight, rows, is_share=True)]
-    ratios += [mean_of(negative_log_likelihood(value, right), weight, rows) for value in stated.values()]
+    ratios += [
+        mean_of(negative_log_likelihood(value, right), weight, rows) for value in stated.values()
+    ]
     shares = estimate(labelled.cluster, ratios, level, n_draws)
     precision, *losses = (
         Measured(value=float(value), lower=float(lower), upper=float(upper))
@@ -204,7 +206,7 @@ class _Ranking:
         has_truth = self.n_true > 0
         parts = (
             divide(n_right, n_called, 0.0) * has_truth[:, None],
-            (n_called > 0) * has_truth[:, None].astype(np.float64),
+            np.asarray((n_called > 0) & has_truth[:, None], np.float64),
             divide(n_right, self.n_true[:, None].astype(np.float64), 0.0),
             (self.true_information[:, None] - found) * has_truth[:, None],
             false_information * has_truth[:, None],
@@ -213,7 +215,10 @@ class _Ranking:
         codes, keys = encode_clusters(self.cluster)
         for _, weights in weight_blocks(keys, n_draws, DRAWS_AT_ONCE):
             numbers.append(_worth(parts, has_truth, weights.T[:, codes]))
-        whole, drawn = numbers[0], [np.concatenate(part) for part in zip(*numbers[1:], strict=True)]
+        whole, drawn = (
+            numbers[0],
+            [np.concatenate(part) for part in zip(*numbers[1:], strict=True)],
+        )
         tails = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         ends = [np.quantile(part, tails) for part in drawn] or [np.full(2, np.nan)] * len(whole)
         f_max, at, s_min, area = (

@@ -167,7 +167,9 @@ def _with_fewer_labels(labelled: Labelled) -> Labelled:
     other = predictions.n_classes - 1  # the label that stands for any other one
     code = np.where(is_shown[predictions.predicted_class], predictions.predicted_class, other)
     true = np.where(labelled.is_correct, code, UNKNOWN_CLASS)
-    return replace(labelled, predictions=replace(predictions, predicted_class=code), true_class=true)
+    return replace(
+        labelled, predictions=replace(predictions, predicted_class=code), true_class=true
+    )
 
 
 def _as_measured(entry: ClassCount, metrics: Sequence[MetricValue]) -> ClassCount:

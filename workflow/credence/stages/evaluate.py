@@ -83,9 +83,7 @@ def evaluate_files(
         labelled = in_order_of_ids(calibrating.labelled)
         stated = _read_held_out(held_out, labelled, files, settings)
         missed = _missed(known, labelled) if known.samples.is_of_calls else None
-        result = judge_calibrations(
-            labelled, files, settings, reference, stated, resample, missed
-        )
+        result = judge_calibrations(labelled, files, settings, reference, stated, resample, missed)
         notices = tuple(starmap(_set_aside, calibrating.set_aside.items()))
         result = replace(result, notices=notices, test_set=test_set)
         if known.where_known is not None:

@@ -492,8 +492,8 @@ def write_accepted(path: Path, confidences: Path, tree: LabelTree, **how: Any) -
     numbers = ("confidence", "lower", "upper", contract.Q_VALUE)
     for piece in contract.stream_confidences(confidences, (contract.Q_VALUE,)):
         kept = piece.filter(pc.equal(piece["decision"], ACCEPT))
-        columns = (kept[name].to_pylist() for name in ("id", "predicted_class", *numbers))
-        for id_, label, *values in zip(*columns, strict=True):
+        cells = (kept[name].to_pylist() for name in ("id", "predicted_class", *numbers))
+        for id_, label, *values in zip(*cells, strict=True):
             accepted.setdefault(id_, {})[label] = tuple(
                 np.nan if value is None else value for value in values
             )
@@ -502,12 +502,10 @@ def write_accepted(path: Path, confidences: Path, tree: LabelTree, **how: Any) -
         for id_, labels in accepted.items()
         for label in tree.most_specific(labels)
     ]
-    columns = dict(zip(ACCEPTED_COLUMNS, zip(*rows, strict=True), strict=False))
-    texts = ACCEPTED_COLUMNS[:3]
-    written = {
-        name: np.array(columns.get(name, ()), dtype=object if name in texts else np.float64)
-        for name in ACCEPTED_COLUMNS
-    }
+    texts, written = ACCEPTED_COLUMNS[:3], dict[str, Any]()
+    for place, name in enumerate(ACCEPTED_COLUMNS):
+        kind: Any = object if name in texts else np.float64
+        written[name] = np.array([row[place] for row in rows], dtype=kind)
     write_table(path, written, **how)
 
 

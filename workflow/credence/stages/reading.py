@@ -408,9 +408,7 @@ def proteins_of(
         return Proteins(ids, np.full(len(ids), "", dtype=object))
     fasta = read_proteins(path, match)
     by = cast(Match, match)
-    rows = match_ids(
-        ids, fasta, by, table=where, proteins=path, may_hold_more=may_hold_more
-    )
+    rows = match_ids(ids, fasta, by, table=where, proteins=path, may_hold_more=may_hold_more)
     return Proteins(ids, fasta.sequences[rows])
 
 

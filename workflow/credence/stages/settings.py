@@ -55,8 +55,7 @@ class TreeSettings:
         None, "OBO file, or a table of the columns child and parent; null: no tree, or separator"
     )
     separator: str | None = setting(
-        None,
-        "what stands between the levels in labels themselves: . in EC numbers, ; in lineages",
+        None, "what stands between the levels in labels themselves: . in EC numbers, ; in lineages"
     )
     world: str = setting(
         "open",

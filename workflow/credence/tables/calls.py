@@ -171,7 +171,7 @@ def _read_obo(path: Path) -> Hierarchy:
 
 
 def _read_pairs(path: Path) -> Hierarchy:
-    """Return what a table of child and parent says, its columns of these names or the first two."""
+    """Return what a table of child and parent says."""
     delimiter = "," if plain_suffix(path) == ".csv" else "\t"
     rows = ((n, line.rstrip("\n")) for n, line in enumerate(lines_of(path), 1))
     cells = [(n, line.split(delimiter)) for n, line in rows if line.strip() and line[0] != "#"]
@@ -200,7 +200,7 @@ def _read_pairs(path: Path) -> Hierarchy:
 
 
 def judged(samples: Samples, truth: Truth, spec: TableSpec, where: str) -> Samples:
-    """Return the calls of which it is known whether they are right, and true labels without one."""
+    """Return the calls that are known to be right or wrong, and true labels without one."""
     predictions, stated = samples.predictions, spec.several or {}
     separator = stated.get("separator")
     names = np.array(predictions.class_names, dtype=object)
@@ -219,14 +219,16 @@ def judged(samples: Samples, truth: Truth, spec: TableSpec, where: str) -> Sampl
         for name, labels in true_labels.items()
     }
     code_of = {
-        name: code
-        for code, name in enumerate(sorted({*called, *set().union(*closure.values())}))
+        name: code for code, name in enumerate(sorted({*called, *set().union(*closure.values())}))
     }
     class_names = (*code_of, ANY_OTHER_LABEL)
     predicted = np.array([code_of[name] for name in called], dtype=np.int64)[
         predictions.predicted_class
     ]
-    true, is_known = np.full(len(predicted), UNKNOWN_CLASS), np.ones(len(predicted), dtype=np.bool_)
+    true, is_known = (
+        np.full(len(predicted), UNKNOWN_CLASS),
+        np.ones(len(predicted), dtype=np.bool_),
+    )
     branch_of = [tree.branches(name) for name in class_names]
     nothing: frozenset[str] = frozenset()
     calls: defaultdict[str, set[str]] = defaultdict(set)
@@ -298,7 +300,7 @@ def _require_in_tree(
                 line = int(samples.lines[row])
                 of_calls.add(f"{called[code]!r} is not in the tree of labels.", ADD_IT, line)
         rows = zip(of_truth, truth.lines, strict=True)
-        for label, line in {label: line for label, line in reversed([*rows])}.items():
+        for label, line in dict(reversed([*rows])).items():
             if label not in known:
                 defect = f"{label!r} is not in the tree of labels."
                 problems.add(defect, ADD_IT, line, truth.column)

@@ -396,7 +396,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         name="deepfri",
-        summary="DeepFRI's <name>_predictions.csv: Protein, GO_term/EC_number, Score; with labels: "
+        summary="DeepFRI's <name>_predictions.csv: Protein, GO_term/EC_number, Score; labels: "
         "several",
         columns=Columns(id="Protein", predicted_class="GO_term/EC_number", score="Score"),
         vector=False,
@@ -404,7 +404,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         name="deepgoplus",
-        summary="DeepGOPlus' TSV without a header: id, GO:0003674|0.98, …; with labels: several",
+        summary="DeepGOPlus' TSV without a header: id, GO:0003674|0.98, …; labels: several",
         columns=Columns(id="id", predicted_class="term", score="score"),
         delimiter="\t",
         vector=False,
@@ -417,8 +417,8 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         name="eggnog",
-        summary="eggNOG-mapper's .emapper.annotations: GO terms and bit scores, of which you state "
-        "the greatest as scale; with labels: several",
+        summary="eggNOG-mapper's .emapper.annotations: GO terms and bit scores, the greatest of "
+        "which you state as scale; labels: several",
         columns=Columns(id="query", predicted_class="term", score="score"),
         delimiter="\t",
         scale=None,

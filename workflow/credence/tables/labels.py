@@ -185,9 +185,19 @@ def attach_labels(
     Those of calls say which of them are right.
     """
     if spec.several is not None:
-        columns = (labels.ids.tolist(), labels.texts.tolist(), labels.lines.tolist())
-        truth = split_cells(labels.where, *columns, marks_of(spec), labels.column)
-        return judged(samples, replace(truth, is_of_more=labels.is_of_more), spec, table)
+        return _judged_by(labels, samples, spec, table)
+    return _with_classes(samples, labels, spec, table, may_lack=may_lack)
+
+
+def _judged_by(labels: Labels, samples: Samples, spec: TableSpec, table: str) -> Samples:
+    columns = (labels.ids.tolist(), labels.texts.tolist(), labels.lines.tolist())
+    truth = split_cells(labels.where, *columns, marks_of(spec), labels.column)
+    return judged(samples, replace(truth, is_of_more=labels.is_of_more), spec, table)
+
+
+def _with_classes(
+    samples: Samples, labels: Labels, spec: TableSpec, table: str, *, may_lack: bool
+) -> Samples:
     ids, recased = _as_in_table(labels, samples, table)
     texts = labels.texts
     spell = FORMAT_OF[spec.format].spell

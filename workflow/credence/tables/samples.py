@@ -130,8 +130,10 @@ def _calls(scan: Scan, part: Part) -> Samples:
         rows, predicted = np.nonzero(is_call)
         score, labels = part.numbers[rows, predicted], names[predicted]
     else:
-        is_call = np.ones(len(part.ids), dtype=np.bool_) if floor is None else (
-            part.numbers[:, 0] >= floor
+        is_call = (
+            np.ones(len(part.ids), dtype=np.bool_)
+            if floor is None
+            else (part.numbers[:, 0] >= floor)
         )
         rows = np.flatnonzero(is_call & ~part.is_unscored)
         codes = _class_codes(part.predicted, scan)
@@ -406,7 +408,7 @@ def stream_samples(
 
 
 def _stream_calls(scan: Scan, chunk_rows: int, counted: Counted) -> Iterator[Samples]:
-    """Yield calls in chunks of whole proteins; all at once where those of a protein stand apart."""
+    """Yield calls in chunks of whole proteins; all at once where a protein's stand apart."""
     hashes, n_rows, last = list[NDArray[np.int64]](), 0, None
     for part in scan.checked(chunk_rows):
         first = _begins_protein(part.ids, last)

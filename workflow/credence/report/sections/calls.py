@@ -35,7 +35,9 @@ def section(findings: Findings) -> page.Section | None:
     )
     best = min(rare.nll, key=lambda name: rare.nll[name].value)
     compared = (
-        f" For {rare.name}, the least NLL is that of {best}." if rare.name.startswith("rare") else ""
+        f" For {rare.name}, the least NLL is that of {best}."
+        if rare.name.startswith("rare")
+        else ""
     )
     further = page.Folded(
         summary="Labels of the upper levels" if calls.has_tree else "The most frequent labels",
@@ -96,9 +98,9 @@ def _curves(calls: CallsFinding) -> page.TableBlock:
 
 
 def _labels(calls: CallsFinding) -> page.TableBlock:
-    shown = [
-        label for label in calls.labels if not calls.has_tree or label.level <= UPPER_LEVELS
-    ][:MOST_SHOWN]
+    shown = [label for label in calls.labels if not calls.has_tree or label.level <= UPPER_LEVELS][
+        :MOST_SHOWN
+    ]
 
     def part(n: int, total: int) -> str:
         return share(n / total) if total else DASH
