@@ -123,13 +123,15 @@ EC_NUMBER = re.compile(r"[1-7](\.(\d+|n\d+|-)){0,3}")
 
 def _several_labels(labels: str | None, columns: dict[str, str]) -> str | None:
     """Return what separates levels in labels ('' for nothing); None where each protein has one."""
-    from credence.tables.calls import MARKS
+    from credence.tables.calls import LABEL_MARKS
     from credence.tables.labels import read_labels
 
     if labels is None:
         return None
     read = read_labels(Path(labels), **columns, are_several=True)
-    texts = [part for text in read.texts for part in re.split(f"[{MARKS}]", text) if part.strip()]
+    texts = [
+        part for text in read.texts for part in re.split(f"[{LABEL_MARKS}]", text) if part.strip()
+    ]
     if len(texts) <= len(set(read.ids.tolist())):
         return None
     are_ec = all(EC_NUMBER.fullmatch(text.strip()) for text in texts)

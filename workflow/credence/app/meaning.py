@@ -25,7 +25,7 @@ COMPOSITION, NO_FEATURES = "composition", "none"
 STATED = "stated"
 SEVERAL = "several"
 # What is fitted to calls unless methods are stated: curves of one label starve, and the stack of
-# all methods takes hours for thousands of labels (decision 0044).
+# all methods takes hours for thousands of labels (decision 0043).
 METHODS_OF_CALLS: Mapping[str, Any] = {
     "method": "hierarchical",
     "compare": ["uncalibrated", "class_only", "platt", "isotonic", "hierarchical"],

@@ -39,7 +39,7 @@ SLOPE_SPREADS = (0.1, 0.3, 0.6)
 FIRST_SPREAD, SHARED_SPREADS = 10.0, {"score": 3.0, "margin": 1.0}
 FLAT = 1e-9  # a feature that varies less than this (logs) tells nothing
 SETTLED = 1e-12  # Newton's decrement, as a part of the weight, at which a fit is done
-LEAST_FREEDOM = 4.0  # degrees of freedom of a label with fewer families, which borrows
+LEAST_LABEL_FREEDOM = 4.0  # degrees of freedom of a label with fewer families, which borrows
 N_NODES = 31  # of the Gauss–Hermite rule that averages a probability over a normal log odds
 
 
@@ -194,12 +194,12 @@ class TreeArrow:
     def solve(self, gradient: Floats) -> Floats:
         """Return the curvature's inverse times a gradient."""
         left, across, within, slope, slopes = self._reduced(gradient)
-        shared, own = np.linalg.solve(left, slope), np.zeros_like(slopes)
+        shared, effects = np.linalg.solve(left, slope), np.zeros_like(slopes)
         for level in self.levels:
             rest = slopes[level] - np.einsum("kpq,p->kq", across[level], shared)
-            rest += self.precision * self._above(own, level)
-            own[level] = np.linalg.solve(within[level], rest[..., None])[..., 0]
-        return np.concatenate([shared, own.ravel()])
+            rest += self.precision * self._above(effects, level)
+            effects[level] = np.linalg.solve(within[level], rest[..., None])[..., 0]
+        return np.concatenate([shared, effects.ravel()])
 
     def _above(self, values: Floats, level: Integers) -> Floats:
         """Return what the class above each of a level has; 0 where none is."""
@@ -283,9 +283,9 @@ class CurveRows:
         """Return coefficients as they are penalised: those of a class less those above it."""
         if self.parent is None:
             return point
-        own = point[self.n_shared :].reshape(len(self.starts), -1)
-        above = np.where((self.parent >= 0)[:, None], own[self.parent], 0.0)
-        return np.concatenate([point[: self.n_shared], (own - above).ravel()])
+        effects = point[self.n_shared :].reshape(len(self.starts), -1)
+        above = np.where((self.parent >= 0)[:, None], effects[self.parent], 0.0)
+        return np.concatenate([point[: self.n_shared], (effects - above).ravel()])
 
     def curvature(self, point: Floats, spreads: Floats) -> Arrow | TreeArrow:
         """Return the curvature of the penalised loss."""
@@ -320,10 +320,10 @@ class CurveRows:
         likelihood = np.concatenate([sums[:, :n].sum(axis=0), sums[:, n:].ravel()])
         pull = self.prior(spreads) * self.away(point)
         if self.parent is not None:
-            own = pull[n:].reshape(len(self.starts), -1)
+            effects = pull[n:].reshape(len(self.starts), -1)
             has_parent = self.parent >= 0
             # Into a copy: what a class passes up is its own pull, not what it was passed.
-            np.subtract.at(own, self.parent[has_parent], own[has_parent].copy())
+            np.subtract.at(effects, self.parent[has_parent], effects[has_parent].copy())
         return np.asarray(likelihood + pull)
 
     def loss(self, point: Floats, spreads: Floats) -> float:
@@ -483,8 +483,8 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
     if rows.parent is not None and predictions.tree is not None:
         classes |= _below(classes, predictions.tree, names, squares)
         # Of a label anywhere in the tree: as far from the middle as those that were called.
-        own = coefficients[:, n_shared:]
-        unknown[n_shared:, n_shared:] += np.diag((own**2).mean(axis=0))
+        effects = coefficients[:, n_shared:]
+        unknown[n_shared:, n_shared:] += np.diag((effects**2).mean(axis=0))
     seen = columns[:, 0] if len(features) else np.zeros(1)
     curve = PooledCurve(
         features=tuple(features),
@@ -525,8 +525,8 @@ def _below(
         if above:
             parent = classes[max(above, key=lambda label: (depth[label], label))]
             covariance = parent.covariance.copy()
-            own = np.arange(len(covariance))[-len(squares) :]
-            covariance[own, own] += squares
+            effects = np.arange(len(covariance))[-len(squares) :]
+            covariance[effects, effects] += squares
             further[name] = ClassEffects(coefficient=parent.coefficient, covariance=covariance)
     return further
 
@@ -604,7 +604,7 @@ class HierarchicalCalibration:
         if not self.is_of_calls:
             return float(scipy.special.ndtri((1.0 + self.level) / 2.0))
         families = [float(entry.counts["n_clusters"]) for entry in self.classes.values()]
-        freedom = np.maximum(np.array(families), LEAST_FREEDOM)
+        freedom = np.maximum(np.array(families), LEAST_LABEL_FREEDOM)
         of_label = scipy.special.stdtrit(freedom, (1.0 + self.level) / 2.0)
         return np.asarray(of_label[predictions.predicted_class])
 

@@ -21,9 +21,9 @@ from credence.tree import LabelTree
 
 RARE, FREQUENT = 20, 100  # calls of a label: below, and from here on
 N_THRESHOLDS = 101
-MOST_LABELS = 2_000  # listed, the most frequent
+MOST_LABELS_LISTED = 2_000  # listed, the most frequent
 ONE_CURVE = "one curve for all labels"
-DRAWS_AT_ONCE = 20
+FAMILY_DRAWS_AT_ONCE = 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,7 +84,7 @@ def judge_calls(
         predictions.predicted_class[labelled.is_correct], minlength=predictions.n_classes
     )
     n_true = right + np.bincount(missed.class_, minlength=predictions.n_classes)
-    order = np.argsort(-n_true, kind="stable")[:MOST_LABELS]
+    order = np.argsort(-n_true, kind="stable")[:MOST_LABELS_LISTED]
     ranked = {"score": predictions.required_top_score, chosen: stated[chosen]}
     ranking = _Ranking(labelled, missed, tree)
     return CallsFinding(
@@ -202,18 +202,18 @@ class _Ranking:
         is_true = self.is_true.astype(np.float64)
         n_called, n_right = at_least(np.ones(len(step))), at_least(is_true)
         false_information = at_least(self.carried * (1.0 - is_true))
-        found = at_least(self.carried * is_true)
+        gained = at_least(self.carried * is_true)
         has_truth = self.n_true > 0
         parts = (
             divide(n_right, n_called, 0.0) * has_truth[:, None],
             np.asarray((n_called > 0) & has_truth[:, None], np.float64),
             divide(n_right, self.n_true[:, None].astype(np.float64), 0.0),
-            (self.true_information[:, None] - found) * has_truth[:, None],
+            (self.true_information[:, None] - gained) * has_truth[:, None],
             false_information * has_truth[:, None],
         )
         numbers = [_worth(parts, has_truth, np.ones((1, self.n_proteins)))]
         codes, keys = encode_clusters(self.cluster)
-        for _, weights in weight_blocks(keys, n_draws, DRAWS_AT_ONCE):
+        for _, weights in weight_blocks(keys, n_draws, FAMILY_DRAWS_AT_ONCE):
             numbers.append(_worth(parts, has_truth, weights.T[:, codes]))
         whole, drawn = (
             numbers[0],

@@ -153,17 +153,17 @@ def _results(
     )
 
 
-MOST_LABELS = 200  # of which each is shown by itself
+MOST_LABELS_JUDGED = 200  # of which each is shown by itself
 
 
 def _with_fewer_labels(labelled: Labelled) -> Labelled:
     """Return calls of which those of all but the most frequent labels count as of any other."""
     predictions = labelled.predictions
     n_calls = np.bincount(predictions.predicted_class, minlength=predictions.n_classes)
-    if predictions.tree is None or (n_calls > 0).sum() <= MOST_LABELS:
+    if predictions.tree is None or (n_calls > 0).sum() <= MOST_LABELS_JUDGED:
         return labelled
     is_shown = np.zeros(predictions.n_classes, dtype=np.bool_)
-    is_shown[np.argsort(-n_calls, kind="stable")[:MOST_LABELS]] = True
+    is_shown[np.argsort(-n_calls, kind="stable")[:MOST_LABELS_JUDGED]] = True
     other = predictions.n_classes - 1  # the label that stands for any other one
     code = np.where(is_shown[predictions.predicted_class], predictions.predicted_class, other)
     true = np.where(labelled.is_correct, code, UNKNOWN_CLASS)

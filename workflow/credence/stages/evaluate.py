@@ -252,8 +252,8 @@ def judge_calibrations(
         sets = None
     of_calls = None
     if missed is not None:
-        one = parse_method("platt", "--calibration").build(quick)
-        alone = one_curve(labelled, one, settings.evaluation.folds)
+        platt = parse_method("platt", "--calibration").build(quick)
+        alone = one_curve(labelled, platt, settings.evaluation.folds)
         every = {**evaluation.held_out, ONE_CURVE: alone}
         of_calls = judge_calls(labelled, missed, every, chosen, level, draws)
     return findings.Findings(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from credence.tables.samples import Samples
 
 OPEN, CLOSED = "open", "closed"
-MARKS = ";|"  # between labels of one cell
+LABEL_MARKS = ";|"  # between labels of one cell
 ABOVE_IN_OBO = ("is_a", "part_of")  # relations by which who has a term has that above it
 GAF_START, GAF_COLUMNS = "!gaf-version", 15
 
@@ -47,7 +47,7 @@ class Truth:
 def marks_of(spec: TableSpec) -> str:
     """Return the characters that stand between labels: those that stand in none."""
     separator = (spec.several or {}).get("separator") or ""
-    return "".join(mark for mark in MARKS if mark != separator)
+    return "".join(mark for mark in LABEL_MARKS if mark != separator)
 
 
 def split_cells(
@@ -55,7 +55,7 @@ def split_cells(
     column: str | None = None,
 ) -> Truth:  # fmt: skip
     """Return the true labels that cells hold."""
-    found = [
+    parts = [
         (name, label.strip(), line)
         for name, cell, line in zip(ids, cells, lines, strict=True)
         for label in re.split(f"[{re.escape(marks)}]", cell)
@@ -63,9 +63,9 @@ def split_cells(
     ]
     return Truth(
         where=where,
-        ids=[name for name, _, _ in found],
-        labels=[label for _, label, _ in found],
-        lines=[line for _, _, line in found],
+        ids=[name for name, _, _ in parts],
+        labels=[label for _, label, _ in parts],
+        lines=[line for _, _, line in parts],
         column=column,
     )
 
@@ -80,7 +80,7 @@ def truth_of_cells(samples: Samples) -> Truth:
     cells = [*samples.truth_cells, ""]
     texts = [cells[code] for code in samples.true_class[rows].tolist()]
     return split_cells(
-        "its column of true labels", first, texts, samples.lines[rows].tolist(), MARKS
+        "its column of true labels", first, texts, samples.lines[rows].tolist(), LABEL_MARKS
     )
 
 
