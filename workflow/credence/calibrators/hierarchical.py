@@ -39,6 +39,7 @@ SLOPE_SPREADS = (0.1, 0.3, 0.6)
 FIRST_SPREAD, SHARED_SPREADS = 10.0, {"score": 3.0, "margin": 1.0}
 FLAT = 1e-9  # a feature that varies less than this (logs) tells nothing
 SETTLED = 1e-12  # Newton's decrement, as a part of the weight, at which a fit is done
+SHARED_IN_FAMILY = 0.5  # of what calls of two labels in a family have in common (decision 43)
 LEAST_LABEL_FREEDOM = 4.0  # degrees of freedom of a label with fewer families, which borrows
 N_NODES = 31  # of the Gauss–Hermite rule that averages a probability over a normal log odds
 
@@ -414,22 +415,27 @@ def independent_weight(weight: Floats, cluster: Integers, correlation: float) ->
     return np.asarray(weight / (1.0 + correlation * np.maximum(mass - weight, 0.0)))
 
 
-def of_calls(rows: CurveRows, cluster: Integers, label: Integers) -> tuple[CurveRows, float]:
+def of_calls(
+    rows: CurveRows, cluster: Integers, label: Integers
+) -> tuple[CurveRows, float, Floats]:
     """Return the rows of calls with what each tells, and how alike relatives are in one label.
 
-    One design effect for all calls of a label: Σ w (1 + ρ (m − 1) + ρ' (M − m)) / Σ w, m of the
-    family's calls with that label and M all of them. Relatives share true labels, so right calls
-    have more relatives with the same label than wrong ones; weights of each call by itself would
-    make right ones count too little.
+    One design effect for all calls of a label, Σ w (1 + ρ (m − 1)) / Σ w, m of the family's calls
+    with that label. Relatives share true labels, so right calls have more relatives with the same
+    label than wrong ones; weights of each call by itself would make right ones count too little.
+    And by how much variances grow since labels borrow from calls of the same families: by
+    ρ' (M − m), M all calls of the family.
     """
     weight, n_labels = rows.weight, int(label.max()) + 1
     _, unit = np.unique(cluster * n_labels + label, return_inverse=True)
     same, other = relatives_correlations(rows, unit, cluster)
     of_label, of_family = (np.bincount(part, weights=weight)[part] for part in (unit, cluster))
-    alike = 1.0 + same * np.maximum(of_label - weight, 0.0) + other * (of_family - of_label)
-    total = np.bincount(label, weights=weight)
-    effect = np.bincount(label, weights=weight * alike) / np.where(total > 0, total, 1.0)
-    return replace(rows, weight=weight / effect[label]), same
+    total = np.add.reduceat(weight, rows.starts)
+    effect = 1.0 + same * rows.sums(weight * np.maximum(of_label - weight, 0.0)) / total
+    further = other * rows.sums(weight * (of_family - of_label)) / total
+    sizes = np.diff(rows.starts, append=len(weight))
+    rows = replace(rows, weight=weight / effect.repeat(sizes))
+    return rows, same, 1.0 + further / effect
 
 
 def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
@@ -464,11 +470,16 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
         rows = replace(rows, parent=parents_among(called, predictions.tree))
     _, cluster = np.unique(ordered.cluster.astype(str), return_inverse=True)
     if ordered.predictions.n_proteins < ordered.n_samples:
-        rows, correlation = of_calls(rows, cluster, rank)
+        rows, correlation, further = of_calls(rows, cluster, rank)
     else:
+        further = np.ones(len(rows.starts))
         correlation = relatives_correlation(rows, cluster)
         rows = replace(rows, weight=independent_weight(weight, cluster, correlation))
     coefficients, covariances, squares = posterior(rows)
+    # As far as calls of the label spoke: what nothing is known of is no surer or less sure.
+    place = rows.n_shared
+    known = np.clip(1.0 - covariances[:, place, place] / squares[0], 0.0, 1.0)
+    covariances = covariances * (1.0 + SHARED_IN_FAMILY * (further - 1.0) * known)[:, None, None]
     classes = {
         names[rank[start]]: ClassEffects(coefficient=coefficient, covariance=covariance)
         for start, coefficient, covariance in zip(
@@ -479,7 +490,7 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
     unknown = np.zeros((n_shared + n_own, n_shared + n_own))
     unknown[:n_shared, :n_shared] = covariances[0, :n_shared, :n_shared]
     unknown[n_shared:, n_shared:] = np.diag(squares)
-    known = np.concatenate([coefficients[0, :n_shared], np.zeros(n_own)])
+    middle = np.concatenate([coefficients[0, :n_shared], np.zeros(n_own)])
     if rows.parent is not None and predictions.tree is not None:
         classes |= _below(classes, predictions.tree, names, squares)
         # Of a label anywhere in the tree: as far from the middle as those that were called.
@@ -497,7 +508,7 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
         correlation=correlation,
         misfit=0.0,
         classes=classes,
-        other=ClassEffects(coefficient=known, covariance=unknown),
+        other=ClassEffects(coefficient=middle, covariance=unknown),
     )
     answer = mean_probability(*curve.log_odds(ordered.predictions))
     return replace(curve, misfit=misfit_of(ordered, answer))
