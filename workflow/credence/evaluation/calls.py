@@ -190,7 +190,8 @@ class _Ranking:
         """Return what ranking by some number is worth, with intervals over families."""
         ranked = np.full(len(self.key), -np.inf)
         np.maximum.at(ranked, self.pair, np.nan_to_num(value)[self.row])
-        steps = np.unique(np.quantile(ranked, np.linspace(0.0, 1.0, N_THRESHOLDS)))
+        shares = np.linspace(0.0, 1.0, N_THRESHOLDS)
+        steps = np.unique(np.quantile(ranked, shares, method="lower"))
         step = np.searchsorted(steps, ranked, side="right") - 1
         cell, shape = self.protein * len(steps) + step, (self.n_proteins, len(steps))
 
