@@ -180,7 +180,8 @@ def test_ec_numbers_are_a_tree_by_themselves() -> None:
 
 FORMATS = {
     "deepfri": "### Predictions made by DeepFRI.\n"
-    "Protein,GO_term/EC_number,Score,GO_term/EC_number name\np,GO:2,0.9,a\np,GO:3,0.3,b\nq,GO:3,0.5,b\n",
+    "Protein,GO_term/EC_number,Score,GO_term/EC_number name\n"
+    "p,GO:2,0.9,a\np,GO:3,0.3,b\nq,GO:3,0.5,b\n",
     "deepgoplus": "p\tGO:2|0.9\tGO:3|0.3\nq\tGO:3|0.5\n",
     "clean": "p,EC:GO:2/0.1,EC:GO:3/2\nq,EC:GO:3/1\n",
     "eggnog": "## emapper\n#query\ts\te\tscore\ta\tb\tc\td\te\tGOs\tEC\n"

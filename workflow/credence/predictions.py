@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,12 @@ class Predictions:
         names = self.ids.tolist()
         code_of = {name: code for code, name in enumerate(dict.fromkeys(names))}
         return np.fromiter(map(code_of.__getitem__, names), np.int64, len(names))
+
+    def rows_by_class(self) -> list[Integers]:
+        """Return the rows of each predicted class, looked up once for all of them."""
+        order = np.argsort(self.predicted_class, kind="stable")
+        bounds = np.searchsorted(self.predicted_class[order], np.arange(self.n_classes + 1))
+        return [order[begin:end] for begin, end in pairwise(bounds.tolist())]
 
     @property
     def has_vectors(self) -> bool:

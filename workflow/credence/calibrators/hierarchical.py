@@ -39,7 +39,7 @@ SLOPE_SPREADS = (0.1, 0.3, 0.6)
 FIRST_SPREAD, SHARED_SPREADS = 10.0, {"score": 3.0, "margin": 1.0}
 FLAT = 1e-9  # a feature that varies less than this (logs) tells nothing
 SETTLED = 1e-12  # Newton's decrement, as a part of the weight, at which a fit is done
-SHARED_IN_FAMILY = 0.5  # of what calls of two labels in a family have in common (decision 43)
+SHARED_IN_FAMILY = 0.2  # of what calls of two labels in a family have in common (decision 43)
 LEAST_LABEL_FREEDOM = 4.0  # degrees of freedom of a label with fewer families, which borrows
 N_NODES = 31  # of the Gauss–Hermite rule that averages a probability over a normal log odds
 
@@ -582,9 +582,9 @@ class HierarchicalCalibration:
         """Return the confidence of each prediction; without vectors that of the score alone."""
         answer = confidence_by_class(self.classes, predictions)
         score = top_scores(predictions)
-        for class_, entry in enumerate(self.classes.values()):
-            rows = np.flatnonzero(predictions.predicted_class == class_)
-            if entry.support is not None:
+        by_class = predictions.rows_by_class()
+        for entry, rows in zip(self.classes.values(), by_class, strict=False):
+            if entry.support is not None and len(rows):
                 answer.note[rows] = entry.pooled_note(score[rows])
         curve = self.by_score
         if self.with_margin is not None and predictions.has_vectors:
@@ -599,8 +599,8 @@ class HierarchicalCalibration:
             ends = scipy.special.expit(log_odds - reach), scipy.special.expit(log_odds + reach)
             answer.lower[:], answer.upper[:] = open_interval(*ends, answer.value, answer.support)
             # Where nothing was wrong, or nothing right, nothing speaks against that end.
-            for class_, entry in enumerate(self.classes.values()):
-                rows, n = predictions.predicted_class == class_, entry.counts["n"]
+            for entry, rows in zip(self.classes.values(), by_class, strict=False):
+                n = entry.counts["n"]
                 if n > 0 and entry.counts["n_correct"] == n:
                     answer.upper[rows] = 1.0
                 if n > 0 and entry.counts["n_correct"] == 0:
