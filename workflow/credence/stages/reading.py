@@ -405,11 +405,11 @@ def proteins_of(
 ) -> Proteins:
     """Return proteins with their sequences of a FASTA file; without one, with blanks."""
     if path is None:
-        return Proteins(ids, np.full(len(ids), "", dtype=object))
+        return Proteins(ids=ids, sequences=np.full(len(ids), "", dtype=object))
     fasta = read_proteins(path, match)
     by = cast(Match, match)
     rows = match_ids(ids, fasta, by, table=where, proteins=path, may_hold_more=may_hold_more)
-    return Proteins(ids, fasta.sequences[rows])
+    return Proteins(ids=ids, sequences=fasta.sequences[rows])
 
 
 def read_sequences(paths: Sequence[str], match: str) -> dict[str, str]:

@@ -408,7 +408,7 @@ class Signed(Generic[File]):
         return file
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EventsFile:
     """Forecasts of events, and how good they are."""
 
@@ -443,7 +443,7 @@ EVENTS_FILES = Signed(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ShiftFile:
     """The composition of a query set, and what corrects confidences for it."""
 
@@ -603,7 +603,7 @@ NOVELTY_FILES = Signed(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HeldOutFile:
     """What a method says of held-out proteins."""
 
