@@ -130,8 +130,8 @@ def _fit_counts(
 
 
 def _echo_written(out: str, file: stage_files.CalibrationFile) -> None:
-    classes, what = in_one_line(file.class_names), "calls" if file.is_of_calls else "proteins"
-    summary = f"{file.method_spec}, from {file.counts['n']} {what}, for the classes {classes}"
+    classes, units = in_one_line(file.class_names), "calls" if file.is_of_calls else "proteins"
+    summary = f"{file.method_spec}, from {file.counts['n']} {units}, for the classes {classes}"
     echo(f"Wrote {out}: {summary}.")
 
 

@@ -188,7 +188,7 @@ EGGNOG_SCORE, EGGNOG_TERMS = 3, 9  # columns of emapper 2.1
 
 def eggnog_calls(row: list[str]) -> list[list[str]]:
     """Return each GO term of a row of eggNOG-mapper with the row's bit score."""
-    if row[0].startswith("#") or len(row) <= EGGNOG_TERMS or row[EGGNOG_TERMS] == "-":
+    if len(row) <= EGGNOG_TERMS or row[EGGNOG_TERMS] == "-":
         return []
     return [[row[0], term, row[EGGNOG_SCORE]] for term in row[EGGNOG_TERMS].split(",")]
 

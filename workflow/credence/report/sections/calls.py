@@ -7,7 +7,7 @@ from credence.report.sections.lookup import Lookup
 from credence.report.wording import DASH, count, loss, share, three_decimals, with_interval
 
 UPPER_LEVELS = 2  # of the tree, which are shown open
-MOST_LABELS_SHOWN = 60
+MOST_OF_LEVELS_SHOWN = 60
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -99,7 +99,7 @@ def _curves(calls: CallsFinding) -> page.TableBlock:
 
 def _labels(calls: CallsFinding) -> page.TableBlock:
     shown = [label for label in calls.labels if not calls.has_tree or label.level <= UPPER_LEVELS][
-        :MOST_LABELS_SHOWN
+        :MOST_OF_LEVELS_SHOWN
     ]
 
     def part(n: int, total: int) -> str:
