@@ -186,7 +186,9 @@ LISTS = [
 
 # Of several labels, the most specific ones accepted of each protein.
 ACCEPTED = (
-    [f"{REPORTS}/{{query_set}}/accepted.tsv"] if LISTS and settings.is_of_several else []
+    [f"{REPORTS}/{{query_set}}/accepted.tsv"]
+    if LISTS and settings.is_of_several
+    else []
 )
 
 
