@@ -1259,6 +1259,56 @@ class VerdictSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CallsGroup:
+    """Held-out calls of labels that are alike in how frequent, or how far down, they are."""
+
+    name: str  # "rare", "level 2" …
+    n_labels: int
+    n: int  # Calls
+    precision: Measured
+    confidence: float  # Mean of the chosen method's
+    nll: Mapping[str, Measured]  # By method, over calls for which every method has an answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsCurve:
+    """What ranking labels by some number is worth, protein by protein, as CAFA has it."""
+
+    name: str  # "score", or the method
+    f_max: Measured
+    f_max_at: float  # The threshold that reaches it
+    s_min: Measured
+    area: Measured  # Under precision over recall
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsLabel:
+    """One label: how many proteins have it, and how many of them are called so."""
+
+    label: str
+    name: str  # In words
+    level: int  # Below a root; 0 without a tree
+    n_true: int  # Proteins that have it
+    n_called: int
+    n_right: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsFinding:
+    """Proteins with several labels: what only calls have, on held-out families."""
+
+    n_proteins: int
+    n_missed: int  # True labels without a call
+    has_tree: bool
+    is_open: bool  # Whether labels that are not listed may be true
+    methods: tuple[str, ...]  # In the order shown
+    by_frequency: tuple[CallsGroup, ...]
+    by_level: tuple[CallsGroup, ...]  # Empty without a tree
+    curves: tuple[CallsCurve, ...]
+    labels: tuple[CallsLabel, ...]  # The most frequent first
+
+
+@dataclass(frozen=True, kw_only=True)
 class Findings:
     """All that the page shows."""
 
@@ -1284,6 +1334,8 @@ class Findings:
     limits: VerdictSettings = field(default_factory=VerdictSettings)  # Of the verdict
     tools: ToolsFinding | None = None  # Where several tools are combined
     labels: DoubtfulLabels | None = None  # Of the calibration set, where that was asked for
+    # Where proteins have several labels.
+    calls: Annotated[CallsFinding | None, Stored(is_left_out=True)] = None
     # Of the proteins with the role test, where there are some.
     test_set: Annotated[TestSet | None, Stored(is_left_out=True)] = None
     # Of the calibration set; None where nothing is wrong with its rows

@@ -87,6 +87,16 @@ def plural(count: int, singular: str, many: str = "") -> str:
     return f"{count:,} {singular if count == 1 else many or singular + 's'}"
 
 
+MOST_NAMED_IN_LINE = 30
+
+
+def in_one_line(names: Sequence[str], between: str = "; ") -> str:
+    """Return names in a row; of very many the first, and how many more there are."""
+    some = between.join(names[:MOST_NAMED_IN_LINE])
+    n_more = len(names) - MOST_NAMED_IN_LINE
+    return f"{some} and {n_more:,} more" if n_more > 0 else some
+
+
 def nearest(name: str, known: Sequence[str], where_none: str = "") -> str:
     """Return the end of a remedy: the nearest name, or all and what to do `where_none` is near."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)

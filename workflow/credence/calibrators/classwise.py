@@ -168,8 +168,9 @@ def confidence_by_class(classes: Mapping[str, ClassCurve], predictions: Predicti
     """Return the confidence of each prediction whose class has a curve, else none."""
     answer = unknown(predictions.n_samples, Note.UNSEEN_CLASS)
     top_score, is_scored = top_scores(predictions), predictions.top_score is not None
-    for class_, entry in enumerate(classes.values()):
-        rows = np.flatnonzero(predictions.predicted_class == class_)
+    for entry, rows in zip(classes.values(), predictions.rows_by_class(), strict=False):
+        if not len(rows):
+            continue
         score = top_score[rows]
         if entry.support is not None:
             near = np.interp(score, entry.support.score, entry.support.n)

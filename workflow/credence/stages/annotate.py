@@ -162,6 +162,8 @@ class Annotation:
         self.noted.update(counted(note, told))
         confidence = replace(confidence, note=note)
         columns = contract.confidence_columns(predictions, confidence, method)
+        if samples.labels is not None:  # of which some may be of no known class
+            columns["predicted_class"] = samples.labels
         for (row, flag), text in texts.items():
             columns["note"][row] = columns["note"][row].replace(NOTE_TEXTS[flag], text)
         columns |= {name: chunk.columns[name] for name in self.names[len(columns) :]}

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from credence.composition.adjusted import shifted
-from credence.findings import AllThresholds, ProteinList, Threshold, UseLists
+from credence.findings import ACCEPT, AllThresholds, ProteinList, Threshold, UseLists
 from credence.lists.decision import (
     BACKGROUND,
     CALLS,
@@ -51,6 +51,7 @@ from credence.stages.settings import Settings, list_names
 from credence.tables import contract, stage_files
 from credence.tables.source import open_table
 from credence.tables.writing import TableWriter, write_record, write_table
+from credence.tree import LabelTree
 
 NO_HELD_OUT = (
     "it has no held-out confidences, on which lists rest.",
@@ -70,6 +71,8 @@ class Ranking:
     rules: ListRules
     method: str  # Which made the confidences
     is_corrected: bool  # Whether these are corrected for other class proportions
+    # Of labels of which a protein has several: how they hang together.
+    tree: LabelTree | None = None
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -100,6 +103,8 @@ def ranking_of(
     """Return by what a table of confidences is ranked; None where nothing is known of it."""
     held_out, asked = file.held_out if shift is None else shift.held_out, settings.lists
     is_background = background_of(file.class_names, asked.background)
+    if asked.background is None:
+        is_background |= np.isin(np.array(file.class_names, dtype=object), [*file.tree.roots()])
     if held_out is None:
         return None
     rules = ListRules(
@@ -112,7 +117,12 @@ def ranking_of(
         least_confidence=asked.least_confidence,
         family_share=asked.family_share,
     )
-    return Ranking(rules=rules, method=file.method_spec, is_corrected=shift is not None)
+    return Ranking(
+        rules=rules,
+        method=file.method_spec,
+        is_corrected=shift is not None,
+        tree=file.tree if file.is_of_calls else None,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -159,7 +169,7 @@ def table_and_counts(path: Path, ranking: Ranking) -> tuple[Table, Counts]:
         table = Table(path=path, ranking=ranking)
         ids = (id_ for piece, *_ in table.pieces() for id_ in piece["id"].to_pylist())
         hashes = np.fromiter(map(hash, ids), np.int64)
-        if len(np.unique(hashes)) < len(hashes):
+        if ranking.tree is None and len(np.unique(hashes)) < len(hashes):
             raise pa.ArrowInvalid("an id stands twice")
         return table, table.counts()
     except contract.NOT_QUICKLY:
@@ -227,7 +237,8 @@ def opened_table(
     opened = table_and_counts(Path(confidences), ranking)
     if not any(len(code) for _, code, _ in opened[0].pieces()):
         raise refuse(confidences, "the table has a header and no rows.", "Give a table with rows.")
-    if opened[1].every.any():
+    # Where labels are in a tree a confidence also depends on the protein's other calls.
+    if opened[1].every.any() and not file.tree.parents:
         given = None if shift is None or shift_file is None else (shift, shift_file)
         require_made_by(opened[0], file, calibration, given)
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
@@ -465,11 +476,42 @@ def finish_table(
             for path, (group, error) in zip(paths, asked, strict=False)
         }
         write_lists(table, grouped, ends, accepted=settings.lists.error, **how)
-    write_record(record, lists_found(ranking, counts, settings, name))
+    write_record(record, lists_found(ranking, counts, settings, name, grouped))
+    if folder is not None and ranking.tree is not None and settings.lists.error:
+        write_accepted(Path(folder) / ACCEPTED_NAME, outs[-1], ranking.tree, **how)
     ranking.say_background()
 
 
-def lists_found(ranking: Ranking, counts: Counts, settings: Settings, name: str) -> UseLists:
+ACCEPTED_NAME = "accepted.tsv"
+ACCEPTED_COLUMNS = ("id", "label", "name", "confidence", "lower", "upper", contract.Q_VALUE)
+
+
+def write_accepted(path: Path, confidences: Path, tree: LabelTree, **how: Any) -> None:
+    """Write the most specific accepted labels of each protein, in the order of the table."""
+    accepted: dict[str, dict[str, tuple[float, ...]]] = {}
+    numbers = ("confidence", "lower", "upper", contract.Q_VALUE)
+    for piece in contract.stream_confidences(confidences, (contract.Q_VALUE,)):
+        kept = piece.filter(pc.equal(piece["decision"], ACCEPT))
+        cells = (kept[name].to_pylist() for name in ("id", "predicted_class", *numbers))
+        for id_, label, *values in zip(*cells, strict=True):
+            accepted.setdefault(id_, {})[label] = tuple(
+                np.nan if value is None else value for value in values
+            )
+    rows = [
+        (id_, label, tree.names.get(label, ""), *labels[label])
+        for id_, labels in accepted.items()
+        for label in tree.most_specific(labels)
+    ]
+    texts, written = ACCEPTED_COLUMNS[:3], dict[str, Any]()
+    for place, name in enumerate(ACCEPTED_COLUMNS):
+        kind: Any = object if name in texts else np.float64
+        written[name] = np.array([row[place] for row in rows], dtype=kind)
+    write_table(path, written, **how)
+
+
+def lists_found(
+    ranking: Ranking, counts: Counts, settings: Settings, name: str, grouped: GroupedErrors
+) -> UseLists:
     """Return which proteins of a query set can be used, by its counts by class and step."""
     return use_lists(
         name,
@@ -478,6 +520,7 @@ def lists_found(ranking: Ranking, counts: Counts, settings: Settings, name: str)
         settings.lists.error,
         settings.calibration.level,
         is_adjusted=ranking.is_corrected,
+        grouped=grouped,
     )
 
 
@@ -505,7 +548,7 @@ def with_lists(
     grouped = ranking.rules.calls_and_background(counts.listable)
     error = settings.lists.error
     decisions = decided_columns(columns, grouped, code, step, may_be_listed, error)
-    return with_q_value(columns | decisions), lists_found(ranking, counts, settings, name)
+    return with_q_value(columns | decisions), lists_found(ranking, counts, settings, name, grouped)
 
 
 def decided_columns(

@@ -237,10 +237,15 @@ def split_tables(
         known = read_classes(of_class, match)
     else:
         samples = reading.read_set(tables, reading.stated_spec(tables, format_, spec_json))
+        ids, true_class = samples.predictions.ids, reading.require_labels(samples, tables[0])
+        if samples.is_of_calls:
+            ids, true_class = samples.by_protein(MOST_LABELS_BALANCED)
         known = LabelledProteins(
             where=tables[0],
-            proteins=reading.proteins_of(samples.predictions.ids, proteins, match, tables[0]),
-            true_class=reading.require_labels(samples, tables[0]),
+            proteins=reading.proteins_of(
+                ids, proteins, match, tables[0], may_hold_more=samples.is_of_calls
+            ),
+            true_class=true_class,
             class_names=samples.predictions.class_names,
         )
     ours, learnt = known.proteins, read_training(training, match, known.proteins)
@@ -272,6 +277,10 @@ def split_tables(
     roles, counts = np.unique(table.role.astype(str), return_counts=True)
     message = ", ".join(f"{count} {role}" for role, count in zip(roles, counts, strict=True))
     echo(f"Wrote {out}: {message}.")
+
+
+# Of proteins with several labels so many are balanced, each by the rarest of its own among them.
+MOST_LABELS_BALANCED = 30
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -20,7 +20,7 @@ from credence.predictions import Booleans, Floats, Integers, Predictions, String
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets
 from credence.settings import range_in_words
-from credence.tables.formats import Columns, Format
+from credence.tables.formats import ANY_OTHER_LABEL, Columns, Format
 from credence.tables.samples import CHUNK_ROWS, Samples
 from credence.tables.source import Chunk, MemoryTable, open_parquet, open_table
 from credence.tables.writing import write_table
@@ -607,6 +607,8 @@ def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) 
     code_of = {"": -1} | {f"'{name}": code for name, code in code_of.items()} | code_of
     encoded = column.combine_chunks().dictionary_encode()
     names = [name or "" for name in encoded.dictionary.to_pylist()]
+    if (other := code_of.get(ANY_OTHER_LABEL)) is not None:
+        code_of |= {name: other for name in names if name not in code_of}
     unknown = sorted({name for name in names if name not in code_of})
     defect = "{!r} is no class that is known here."
     raise_any(

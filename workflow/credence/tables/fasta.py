@@ -218,8 +218,9 @@ def match_ids(
     table: str,
     proteins: str,
     table_lines: Integers | None = None,
+    may_hold_more: bool = False,
 ) -> Integers:
-    """Return the row of the FASTA file that each id of a table names."""
+    """Return the row of the FASTA file that each id of a table names; it may hold others too."""
     ids = ids_of(fasta.headers, by)
     row_of = {id_: row for row, id_ in enumerate(ids)}
     known = set(table_ids)
@@ -241,7 +242,8 @@ def match_ids(
             remedy = "Add the protein there or remove this row."
             line = None if table_lines is None else int(table_lines[row])
             problems.append(Problem(where=table, what=message, remedy=remedy, line=line))
-    for id_, line in zip(ids, fasta.lines.tolist(), strict=True):
+    rows = () if may_hold_more else zip(ids, fasta.lines.tolist(), strict=True)
+    for id_, line in rows:
         if id_ not in known and id_ not in apart:
             message = f"{id_!r} has no row in {table}."
             remedy = "Add the row there or remove this protein."
