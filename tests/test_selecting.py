@@ -45,7 +45,7 @@ credence.save(calibration, "calibration.json")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("selecting")
     ids = [f"p{at}" for at in range(len(SCORES))]
-    frame = pd.DataFrame(SCORES, columns=CLASSES, index=pd.Index(points=ids, name="id"))
+    frame = pd.DataFrame(SCORES, columns=CLASSES, index=pd.Index(ids, name="id"))
     frame.assign(true_class=LABELS).to_csv(home / "known.csv")
     frame.to_csv(home / "new.csv")
     return home

@@ -57,7 +57,7 @@ def world() -> World:
         role=objects(["calibration"] * 3 + ["test", "set_aside", "calibration"]),
     )
     training = Proteins(ids=objects(["t"]), sequences=objects([random_protein(rng)]))
-    return World(settings=known, calibration=training, use=rng)
+    return World(known=known, training=training, rng=rng)
 
 
 def attached(world: World, new: dict[str, tuple[str, int]]) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def test_an_old_twin_with_the_label_makes_a_repeat_though_another_twin_disagrees
         group=objects(["1", "1"]),
         role=objects(["calibration"] * 2),
     )
-    world = World(settings=known, calibration=NO_TRAINING, use=np.random.default_rng(0))
+    world = World(known=known, training=NO_TRAINING, rng=np.random.default_rng(0))
     got = attached(world, {"new": (text, 1)})
     assert got["new"][:1] == ("exact_repeat",)
     assert got["new"][3] == "same sequence as 'y'"

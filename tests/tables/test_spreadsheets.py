@@ -167,7 +167,7 @@ def test_the_index_of_pandas_names_the_proteins_where_nothing_else_does(
     rng = np.random.default_rng(1)
     scores = pd.DataFrame(rng.dirichlet(np.ones(3), 40), columns=["nuc", "cyt", "mem"])
     if index == "names":
-        scores.index = pd.Index(points=[f"Q{row}" for row in range(40)])
+        scores.index = pd.Index([f"Q{row}" for row in range(40)])
     scores["label"] = [("nuc", "cyt", "mem")[row % 3] for row in range(40)]
     path = tmp_path / "t.csv"
     scores.to_csv(path)

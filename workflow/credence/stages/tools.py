@@ -138,8 +138,7 @@ def mapped(
 def answers_for(ids: Strings, predictions: Predictions) -> Answers:
     """Return the answers of a tool for the proteins at hand."""
     return Answers(
-        predictions=predictions,
-        row=pd.Index(points=predictions.ids).get_indexer(ids).astype(np.int64),
+        predictions=predictions, row=pd.Index(predictions.ids).get_indexer(ids).astype(np.int64)
     )
 
 
@@ -179,7 +178,7 @@ def combine_tables(
     every[MAIN_TOOL] = answers_for(ids, main.predictions)
     classes = {name: entry.classes for name, entry in read.items()}
     classes[MAIN_TOOL] = {name: name for name in class_names}
-    rows = pd.Index(points=ids).get_indexer(chosen.predictions.ids)
+    rows = pd.Index(ids).get_indexer(chosen.predictions.ids)
     whole, held_out, _ = combine(
         chosen,
         {name: entry.take(rows) for name, entry in every.items()},
@@ -317,7 +316,7 @@ def combine_query_set(
         _echo_lacking(answers[tool.name], paths[0])
     return CombinedTools(
         samples=there,
-        answers=pd.DataFrame({AGREE: agree, **columns}, index=pd.Index(points=ids, name="id")),
+        answers=pd.DataFrame({AGREE: agree, **columns}, index=pd.Index(ids, name="id")),
         n_silent=int((~is_there).sum()),
     )
 

@@ -88,7 +88,8 @@ class ReadTable:
 
     def fill(self, kind: type[Table]) -> Table:
         """Return the columns as a table of a class."""
-        return kind(*(self.values[column.name] for column in columns_of(kind)))
+        columns = zip(get_type_hints(kind), columns_of(kind), strict=True)
+        return kind(**{field: self.values[column.name] for field, column in columns})
 
 
 def read_columns(
