@@ -5,12 +5,14 @@ The core returns numbers; whoever prints them, or puts them on the page, says it
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from credence.findings import (
     CLIP,
     Caution,
     KnownRelatives,
     Notice,
+    ProteinList,
     Results,
     Sameness,
     ShiftedRows,
@@ -343,3 +345,77 @@ _CAUTIONS: Mapping[str, Callable[[Caution, Results], str]] = {
     "reliability": _reliability,
     "few draws": _few_draws,
 }
+
+
+BACKGROUND_FOUND = (
+    "Background, by its name: {}. Lists, q-values and decisions are of the other classes, and "
+    "background predictions have a list of their own. Name others with --background."
+)
+LIST_MEANING = (
+    "These shares are of the list, not of a protein in it: the confidence of each says how "
+    "probably it is right itself.",
+    "These shares are of each class's list by itself, not of a protein in it, and not of all "
+    "lists together.",
+)
+FOR_WHOM = (
+    "They hold for proteins like those of the calibration set, in the same class proportions.",
+    "They hold for proteins that are, class by class, like those of the calibration set, at the "
+    "class proportions that they are corrected for, whose uncertainty is in the bounds.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListPromise:
+    """By which settings lists are made."""
+
+    level: float  # Coverage of the interval of how many are right
+    certainty: float  # Of the bound of the error
+    least_confidence: float  # Of a prediction that may be listed
+    family_share: float  # Part of a list that one family may be before that is said
+
+
+def sentences_of_list(
+    list_: ProteinList, promise: ListPromise, least_error: float, largest_listed: float
+) -> Iterator[str]:
+    """Yield what a list holds, how many of it are right, and what makes that less sure.
+
+    `least_error` is the least that any list of these predictions has; NaN where nothing is known.
+    `largest_listed` is the part of the list that is of one family.
+    """
+    together = "Background" if list_.is_background else "Calls"
+    name = together if list_.class_name is None else list_.class_name
+    bound = f"upper {promise.certainty:.0%} bound"
+    if list_.n > 0:
+        yield (
+            f"{name}: {list_.n:,} predictions with confidence ≥ {list_.confidence:g}, of which "
+            f"about {list_.right:,.0f} are right ({promise.level:.0%} interval "
+            f"{list_.right_lower:,.0f} to {list_.right_upper:,.0f}). Error: estimate "
+            f"{list_.estimate:.1%}, {bound} {list_.bound:.1%}."
+        )
+    elif math.isnan(least_error):
+        yield (
+            f"{name}: no list, since no prediction with a confidence of at least "
+            f"{promise.least_confidence:g} has calibration proteins beside it."
+        )
+    elif list_.is_certain:
+        yield (
+            f"{name}: no list. The least {bound} of its error that a list has is "
+            f"{least_error:.1%}."
+        )
+    else:
+        yield f"{name}: no list. As estimated, at least {least_error:.1%} of each are wrong."
+    listed_name = "the list" if list_.class_name is None else f"the list of {list_.class_name}"
+    if list_.kept_off:
+        shares = ", ".join(f"{part.n_kept_off} of {part.class_name}" for part in list_.kept_off)
+        reason = f"since more than {list_.error:.0%} of them are wrong as estimated"
+        yield f"Kept off {listed_name}, {reason}: {shares}."
+    worst = f"{list_.alike_lower:,.0f} to {list_.alike_upper:,.0f}"
+    for part, kind in (
+        (list_.largest_family, f"the calibration proteins behind {listed_name}"),
+        (largest_listed, listed_name),
+    ):
+        if part > promise.family_share:
+            yield (
+                f"One family makes up {part:.0%} of {kind}. In the worst case, each family wholly "
+                f"right or wrong, {worst} are right."
+            )
