@@ -120,7 +120,7 @@ def test_what_scores_and_sequences_show_of_unknown_proteins_is_said_together(
         name="sea water", features="composition", flag=0.95, n=50, n_placed=50, n_flagged=17,
         n_repeats=0, n_off=0, n_calibration=120, n_families=90, n_training=0,
         confidence_flagged=0.5, confidence_others=0.5, edges=(), calibration_counts=(),
-        use_counts=(), flag_distance=0.5, rows=(),
+        use_counts=(), flag_distance=0.5,
     )  # fmt: skip
     found = replace(small, shifts=(shift_finding(sameness=SAME),), novelties=(far,))
     whole = str(built(found).blocks)

@@ -77,7 +77,7 @@ def run(small: Findings, **ran: bool) -> Findings:
         n_joined=0, largest_share=0.1, size_low=0.9, size_high=1.1,
         classes=(SplitClass(class_name="Portal", n=120, n_clusters=50, deviation=0.0,
         lower_bound=0.0, n_examined=60, n_crossing=1),), groups=(), edges=(),
-        apart=(Apart(reason=kind, n=3, examples=("x",)),) if ran["training"] else (),
+        apart=(Apart(reason=kind, n=3),) if ran["training"] else (),
         clusters=made_by, n_training=70 if ran["training"] else 0,
     )  # fmt: skip
     first = ReleaseState(
@@ -136,7 +136,7 @@ def run(small: Findings, **ran: bool) -> Findings:
                 name="sea water", features="vectors", flag=0.95, n=50, n_placed=50, n_flagged=7,
                 n_repeats=0, n_off=0, n_calibration=120, n_families=90, n_training=0,
                 confidence_flagged=0.5, confidence_others=0.5, edges=(), calibration_counts=(),
-                use_counts=(), flag_distance=0.5, rows=(),
+                use_counts=(), flag_distance=0.5,
             ),
         ) if ran["novelty"] else (),
     )  # fmt: skip

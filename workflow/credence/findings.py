@@ -680,22 +680,6 @@ class ShiftFinding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NovelProtein:
-    """One protein that is unlike those of the calibration set."""
-
-    id: str  # The protein, and what the classifier says
-    predicted_class: str
-    confidence: float  # The published one; NaN where there is none
-    p: float  # How often a protein of a new family is as far
-    far: float  # What p is about, see :class:`credence.novelty.reference.Look`
-    identity: float  # With its best relative among those known; NaN where not aligned
-    coverage: float  # Share of the protein that is aligned with it
-    nearest: str  # The nearest known protein; its true class, empty where that is not known
-    nearest_class: str
-    training_distance: float  # To the nearest training protein; NaN where those are not known
-
-
-@dataclass(frozen=True, kw_only=True)
 class DistanceBand:
     """What was promised and what was right at one distance from known families."""
 
@@ -732,7 +716,6 @@ class NoveltyFinding:
     calibration_counts: Counts
     use_counts: Counts
     flag_distance: float  # How far a flagged protein is at least; NaN where none can be
-    rows: tuple[NovelProtein, ...]  # The farthest of the flagged ones
     relatives: KnownRelatives | None = None  # None where proteins are not compared by sequences
 
 
@@ -958,7 +941,6 @@ class Apart:
 
     reason: str  # Why
     n: int  # How many
-    examples: tuple[str, ...]  # The first by id, each with its own reason
 
 
 @dataclass(frozen=True, kw_only=True)
