@@ -10,6 +10,7 @@ from credence.findings import (
     AllThresholds,
     Bins,
     CalibrationTest,
+    Caution,
     ClassCount,
     ClassShare,
     CurveFinding,
@@ -236,14 +237,9 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         ),
         given_true=((0.82, 0.18, 0.0), (0.18, 0.82, 0.0), (0.5, 0.5, 0.0)),
         given_predicted=((0.75, 0.17, NAN), (0.17, 0.75, NAN), (0.08, 0.08, NAN)),
-        notices=(
-            Notice(kind="ties", text="1 protein has two best classes."),
-            Notice(
-                kind="unseen class",
-                text=f"Nothing is predicted {third}.",
-                class_name=third,
-                is_warning=True,
-            ),
+        cautions=(
+            Caution(kind="ties", counts={"proteins": 1}),
+            Caution(kind="unseen class", class_name=third, is_warning=True),
         ),
     )
     query_set = QuerySet(

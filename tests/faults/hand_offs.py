@@ -119,7 +119,6 @@ def _shift_finding(known: Labelled) -> ShiftFinding:
         gap=0.5,
         p_label_shift=0.5,
         classes=classes,
-        sentences=(),
         curves=(),
     )
 

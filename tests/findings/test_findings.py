@@ -8,10 +8,11 @@ import pytest
 
 from credence import __version__
 from credence.findings import (
+    Caution,
     Findings,
     MethodFinding,
     MetricValue,
-    Notice,
+    MixDoubts,
     Provenance,
     Results,
     Setting,
@@ -51,7 +52,7 @@ def findings() -> Findings:
                 n_clusters=2,
             ),
         ),
-        notices=(Notice(kind="ties", text="Two.", class_name="A", is_warning=True),),
+        cautions=(Caution(kind="ties", counts={"proteins": 2}, class_name="A", is_warning=True),),
     )
     method = MethodFinding(
         name="m", summary="A method.", reference="", settings=(Setting(name="a", value="1"),)
@@ -73,7 +74,7 @@ def test_findings_survive_json_bit_for_bit() -> None:
     expected = findings()  # Its results hold NaN, which is equal to nothing but the same object
     assert dataclasses.replace(back, results=expected.results) == expected
     assert back.results.confusion == ((1, 0), (2, 0))
-    assert back.results.notices == findings().results.notices
+    assert back.results.cautions == findings().results.cautions
     assert math.isnan(back.results.metrics[0].lower)
 
 
@@ -87,7 +88,7 @@ def test_findings_of_a_newer_schema_are_refused_by_name() -> None:
     record = to_record(findings()) | {"schema": "credence/findings/4"}
     assert refusal(from_record, Findings, record, "results/demo/findings.json", AGAIN) == (
         "results/demo/findings.json, column 'schema': 'credence/findings/4' is not "
-        f"'credence/findings/3', the only one that credence {__version__} reads. {AGAIN}"
+        f"'credence/findings/4', the only one that credence {__version__} reads. {AGAIN}"
     )
 
 
@@ -138,7 +139,7 @@ def test_what_was_found_of_a_composition_survives_json() -> None:
         gap=0.02,
         p_label_shift=0.5,
         classes=(entry,),
-        sentences=("Take care.",),
+        doubts=MixDoubts(missing=("Portal",)),
         curves=(curve,),
     )
     found = dataclasses.replace(findings(), shifts=(shift,))

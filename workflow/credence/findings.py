@@ -15,13 +15,14 @@ from credence.records import Stored
 from credence.settings import setting
 
 OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
-FINDINGS_SCHEMA = "credence/findings/3"
+FINDINGS_SCHEMA = "credence/findings/4"
 STEP_SCHEMA = "credence/compare/1"
 # What is to be done with a prediction (`credence.lists.decision` decides).
 DECISIONS = ACCEPT, CHECK, INSUFFICIENT = ("accept", "check", "insufficient data")
 # Families that calibration proteins predicted to be of a class have, for it not to be scarce:
 # predictions of a scarce class are insufficient data.
 FEWEST_LISTED_FAMILIES = 10
+CLIP = 1e-15  # keeps a confidence of 0 or 1 finite in a likelihood; counted
 LEAST_MOVE = 0.005  # a confidence that moves by less than half a percentage point stays
 LEAST_TESTED = 10  # families of a trove: fewer cannot tell anything at 5 %
 
@@ -171,6 +172,18 @@ class FittedParameter:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Caution:
+    """What makes numbers of an evaluation less sure than they look; sentences are made of it."""
+
+    kind: str  # ``ties``, ``fallback``, …: its template in :mod:`credence.sentences`
+    class_name: str | None = None  # The class it concerns; None: all
+    methods: tuple[str, ...] = ()  # Whose numbers; empty: of all
+    note: str = ""  # What tables say of a fallback
+    counts: Mapping[str, int] = field(default_factory=dict)  # What the template counts
+    is_warning: bool = False  # Whether numbers must be read with care because of it
+
+
+@dataclass(frozen=True, kw_only=True)
 class Notice:
     """Something that a reader has to know."""
 
@@ -207,7 +220,7 @@ class Results:
     tests: tuple[CalibrationTest, ...] = ()
     given_true: tuple[Numbers, ...] = ()  # By weight, as shares of the true class
     given_predicted: tuple[Numbers, ...] = ()  # As shares of the predicted class; NaN: absent
-    notices: tuple[Notice, ...] = ()
+    cautions: tuple[Caution, ...] = ()
     parameters: tuple[FittedParameter, ...] = ()
 
     @property
@@ -608,6 +621,34 @@ class CorrectedQuality:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CappedWeight:
+    """A class whose weight is held, since calibration has few independent proteins of it."""
+
+    class_name: str
+    n: float  # Effective proteins in calibration
+    asked: float  # The weight by the estimate, and the one that is applied
+    applied: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixDoubts:
+    """What has to be known of the class proportions of a query set before believing them."""
+
+    n_classes: int = 0
+    missing: tuple[str, ...] = ()  # Classes that the calibration set does not hold
+    # Classes whose share is as good as unknown: taken for others, or seen too seldom
+    confused: tuple[str, ...] = ()
+    scarce: tuple[str, ...] = ()
+    is_estimated: bool = False  # Not stated, nor calibration's
+    is_inseparable: bool = False  # Whether some classes cannot be estimated apart
+    capped: tuple[CappedWeight, ...] = ()
+    # Proteins of a set too small to tell its proportions, and how many are needed; 0 elsewhere
+    n_too_few: int = 0
+    n_needed: int = 0
+    is_assumed: bool = False  # Whether calibration's wrong predictions were only counted
+
+
+@dataclass(frozen=True, kw_only=True)
 class ShiftFinding:
     """The composition of one query set."""
 
@@ -626,8 +667,7 @@ class ShiftFinding:
     gap: float
     p_label_shift: float
     classes: tuple[ShiftClass, ...]  # One per class
-    sentences: tuple[str, ...] = ()  # What a reader has to know before believing it
-    remarks: tuple[str, ...] = ()  # How much of an estimated composition is corrected for
+    doubts: MixDoubts = MixDoubts()
     curves: tuple[ShiftCurve, ...] = ()  # One per class predicted in calibration, of its score
     # On the score, at the corrected proportions; without a guarantee, which is of calibration's.
     thresholds: tuple["Threshold", ...] = ()
@@ -637,22 +677,6 @@ class ShiftFinding:
     sameness: Annotated[Sameness | None, Stored(is_left_out=True)] = None
     # At the class proportions that confidences are corrected for; none where they are not
     judged: tuple[CorrectedQuality, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class NovelProtein:
-    """One protein that is unlike those of the calibration set."""
-
-    id: str  # The protein, and what the classifier says
-    predicted_class: str
-    confidence: float  # The published one; NaN where there is none
-    p: float  # How often a protein of a new family is as far
-    far: float  # What p is about, see :class:`credence.novelty.reference.Look`
-    identity: float  # With its best relative among those known; NaN where not aligned
-    coverage: float  # Share of the protein that is aligned with it
-    nearest: str  # The nearest known protein; its true class, empty where that is not known
-    nearest_class: str
-    training_distance: float  # To the nearest training protein; NaN where those are not known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -692,7 +716,6 @@ class NoveltyFinding:
     calibration_counts: Counts
     use_counts: Counts
     flag_distance: float  # How far a flagged protein is at least; NaN where none can be
-    rows: tuple[NovelProtein, ...]  # The farthest of the flagged ones
     relatives: KnownRelatives | None = None  # None where proteins are not compared by sequences
 
 
@@ -918,7 +941,6 @@ class Apart:
 
     reason: str  # Why
     n: int  # How many
-    examples: tuple[str, ...]  # The first by id, each with its own reason
 
 
 @dataclass(frozen=True, kw_only=True)

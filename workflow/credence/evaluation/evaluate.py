@@ -12,6 +12,7 @@ from credence.calibrators.protocol import Calibration, Calibrator
 from credence.confidence import Confidence
 from credence.evaluation import describing
 from credence.evaluation.calibration_tests import calibration_tests
+from credence.evaluation.cautions import cautions_of, cautions_of_draws, cautions_of_reliability
 from credence.evaluation.curves import curves_of, reliability_of
 from credence.evaluation.judging import (
     HELD_OUT_SAMPLE,
@@ -22,7 +23,6 @@ from credence.evaluation.judging import (
     Stated,
     judge,
 )
-from credence.evaluation.notices import notices_of, notices_of_draws, notices_of_reliability
 from credence.findings import ClassCount, MetricValue, Results
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Labelled
 
@@ -144,10 +144,10 @@ def _results(
         ),
         given_true=given_true,
         given_predicted=given_predicted,
-        notices=(
-            *notices_of(labelled, answers, judged, classes, options.n_folds),
-            *notices_of_reliability(reliability, reference, options.level, sample),
-            *notices_of_draws(options.n_draws, options.level),
+        cautions=(
+            *cautions_of(labelled, answers, judged, classes, options.n_folds),
+            *cautions_of_reliability(reliability, reference, sample),
+            *cautions_of_draws(options.n_draws, options.level),
         ),
         parameters=describing.parameters_of(calibrations, predictions.class_names),
     )

@@ -482,7 +482,7 @@ def _check_shift(file: ShiftFile) -> None:
 
 
 SHIFT_FILES = Signed(
-    schema="credence/shift/3",
+    schema="credence/shift/4",
     kind=ShiftFile,
     again="Estimate the class proportions again: credence shift.",
     check=_check_shift,
