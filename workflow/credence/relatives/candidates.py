@@ -49,8 +49,8 @@ Piece = Callable[[], tuple[Integers, Integers, Integers | Floats]]
 Search = Callable[[Integers, Integers, int], Sequence[Piece]]
 # Of each such member so many are looked at by way of others, those with most of these first.
 MOST_BEYOND, MEMBERS_AT_ONCE = 100, 1_000
-# Alignments in turn without an edge after which no more are made, and the part of the pairs of
-# components that are looked at before what they joined is known.
+# Alignments in turn without an edge after which no more are made, and the part of the
+# best pairs of components that are aligned before it is known what they join.
 NONE_AMONG, PART_AT_ONCE = 500, 8
 MOST_AT_ONCE = 1_000_000  # pairs of members compared at a time
 
@@ -237,7 +237,7 @@ class Candidates:
         return self._while_apart(edges, first, second, worth, rounds)
 
     def _best_first(self, edges: list[Pairs], alike: Alike) -> Pairs:
-        """Return edges among those alike, the best of each two components first, until none is.
+        """Return edges among those alike, the best of each component first, until none is.
 
         Where of 500 none was an edge, fewer than 0.6 % of others like them are (at 95 %), and
         those that are left are less alike.
@@ -245,10 +245,9 @@ class Candidates:
         left, kept, n_none = self._in_order(alike), [no_pairs()], 0
         while len(left.first) and n_none < NONE_AMONG:
             component = self._component([*edges, *kept])
-            bounds = np.sort(np.stack([component[left.first], component[left.second]]), axis=0)
-            is_apart = bounds[0] != bounds[1]
-            left, bounds = left.take(is_apart), bounds[:, is_apart]
-            is_best = n_equal_before(bounds[0] * np.int64(len(component)) + bounds[1]) == 0
+            left = left.take(component[left.first] != component[left.second])
+            bounds = np.stack([component[left.first], component[left.second]], axis=1)
+            is_best = (n_equal_before(bounds.ravel()).reshape(-1, 2) == 0).any(axis=1)
             n_next = max(NONE_AMONG, int(is_best.sum()) // PART_AT_ONCE)
             is_next = is_best & (np.cumsum(is_best) <= n_next)
             chosen = left.take(is_next)
@@ -261,7 +260,7 @@ class Candidates:
 
     def _in_order(self, alike: Alike) -> Alike:
         """Return those that may be relatives, each pair once, the most alike first."""
-        keys = alike.first * np.int64(len(self.library.texts)) + alike.second
+        keys = self._keys(alike.first, alike.second)
         every = alike.take(np.unique(keys, return_index=True)[1])
         every = every.take(
             self._beats(every.first, every.second, every.score, self.thresholds.tighter())
@@ -293,6 +292,7 @@ class Candidates:
         best, sizes = self._best(component, links), np.diff(starts)[component]
         n_pairs = np.cumsum(sizes[best.first] + sizes[best.second])
         bounds = np.flatnonzero(np.diff(n_pairs // MOST_AT_ONCE)) + 1
+        width, known = np.int64(len(component)), each_once(self._keys(links.first, links.second))
         for part in np.split(np.arange(len(best.first)), bounds):
             top = best.take(part)
             one = np.concatenate([top.first, top.second])
@@ -300,7 +300,10 @@ class Candidates:
             while len(one):
                 home = component[other]
                 number, place = ranges(starts[home], starts[home + 1])
-                met = self._alike(*self._each_once(one[number], order[place]))
+                asked = each_once(self._keys(one[number], order[place]))
+                new = np.setdiff1d(asked, known, assume_unique=True)
+                known = each_once(np.concatenate([known, new]))
+                met = self._alike(*np.divmod(new, width))
                 yield met
                 before, top = top, self._best(component, together([top, met]))
                 # Of a better pair one is new: the other has been compared with all.
@@ -308,12 +311,10 @@ class Candidates:
                 one = np.concatenate([top.first[first], top.second[second]])
                 other = np.concatenate([top.second[first], top.first[second]])
 
-    def _each_once(self, one: Integers, other: Integers) -> tuple[Integers, Integers]:
-        """Return each pair once, the lower row first."""
+    def _keys(self, one: Integers, other: Integers) -> Integers:
+        """Return a number for each pair, whichever comes first."""
         width = np.int64(len(self.library.texts))
-        keys = each_once(np.minimum(one, other) * width + np.maximum(one, other))
-        first, second = np.divmod(keys, width)
-        return first, second
+        return np.asarray(np.minimum(one, other) * width + np.maximum(one, other))
 
     def _best(self, component: Integers, alike: Alike) -> Alike:
         """Return the best pair of each two components, that in the lower one first."""
