@@ -348,7 +348,7 @@ def test_steps_from_any_pair_lead_to_one_that_is_the_best_of_its_row_and_column(
     assert len(pairs) == len(set(pairs)) < len(every.first)
 
 
-def test_alignments_go_on_while_some_of_five_hundred_join_and_the_best_come_first(
+def test_alignments_go_on_while_some_of_many_join_and_the_best_come_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     texts = world()
