@@ -57,7 +57,13 @@ def shift_class(name: str, **changed: float) -> ShiftClass:
 
 
 def shift_finding(**changed: object) -> ShiftFinding:
-    curve = ShiftCurve(NAMES[0], SCORES, (0.05, 0.3, 0.7), *((0.0, 0.2, 0.5), (0.2, 0.5, 0.9)))
+    curve = ShiftCurve(
+        class_name=NAMES[0],
+        score=SCORES,
+        after=(0.05, 0.3, 0.7),
+        after_lower=(0.0, 0.2, 0.5),
+        after_upper=(0.2, 0.5, 0.9),
+    )
     classes = (
         shift_class(NAMES[0]),
         shift_class(

@@ -37,7 +37,9 @@ def families(n_families: int, size: int) -> Proteins:
         texts += [ancestor] + [
             written(mutated(codes(ancestor), rng.uniform(0.65, 0.9), rng)) for _ in range(size - 1)
         ]
-    return Proteins(objects([f"p{row}" for row in range(len(texts))]), objects(texts))
+    return Proteins(
+        ids=objects([f"p{row}" for row in range(len(texts))]), sequences=objects(texts)
+    )
 
 
 PROTEINS = families(8, 4)
@@ -82,7 +84,7 @@ def test_unusual_proteins_are_clustered_by_stated_rules() -> None:
         "part of titin": long[5_000:5_400],
         "h" * 5_000: text[:250],
     }
-    proteins = Proteins(objects(list(texts)), objects(list(texts.values())))
+    proteins = Proteins(ids=objects(list(texts)), sequences=objects(list(texts.values())))
     found = MmseqsFinder()
     graph = build_engine("mmseqs").cluster(proteins)
     names = dict(zip(texts, graph.cluster, strict=True))

@@ -29,7 +29,7 @@ Numbers = tuple[float, ...]
 Counts = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NoiseFloor:
     """What a perfectly calibrated method would score on a calibration error."""
 
@@ -43,7 +43,7 @@ class NoiseFloor:
     upper: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CalibrationTest:
     """A test of perfect calibration, on held-out proteins."""
 
@@ -59,7 +59,7 @@ class CalibrationTest:
     n_clusters: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassCount:
     """What the calibration set holds of one class."""
 
@@ -76,7 +76,7 @@ class ClassCount:
     score_max: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bins:
     """Shares of right predictions in bins, with intervals over clusters."""
 
@@ -101,7 +101,7 @@ class ScoreHistogram:
     n_wrong: Counts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CurveFinding:
     """Confidence of one class under one method, over the top score."""
 
@@ -116,7 +116,7 @@ class CurveFinding:
     note: Counts  # A :class:`credence.confidence.Note` each
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reliability:
     """Confidence against the share of right predictions."""
 
@@ -130,7 +130,7 @@ class Reliability:
     counts: Counts = ()  # Proteins in fine bins of the confidence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricValue:
     """One metric of one method."""
 
@@ -145,7 +145,7 @@ class MetricValue:
     n_clusters: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Difference:
     """A metric of one method minus that of the reference, pair by pair."""
 
@@ -229,7 +229,7 @@ class StackMember:
     reference: str = ""  # Of the method, from the registry
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SkippedCandidate:
     """A member that the data do not allow."""
 
@@ -237,7 +237,7 @@ class SkippedCandidate:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StackFinding:
     """What one fitted `auto` rests on."""
 
@@ -299,7 +299,7 @@ class TestSet:
     notices: tuple[Notice, ...]  # What the set is, and who was left out of it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DriftTest:
     """One test of the old calibration on the trove."""
 
@@ -310,7 +310,7 @@ class DriftTest:
     power: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DriftClass:
     """The trove's proteins predicted to be in one class, under the old calibration."""
 
@@ -327,7 +327,7 @@ class DriftClass:
     tests: tuple[DriftTest, ...]  # Those that can be made
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DriftTruth:
     """Whether proteins truly in one class score in the trove as they did before."""
 
@@ -396,7 +396,7 @@ class ReleaseState:
     n_rescored: int = 0  # Exact repeats in its trove whose scores are not the old ones
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Change:
     """A number before and after; ``total = evidence + composition``, that of the class mix."""
 
@@ -437,7 +437,7 @@ class ParameterChange:
     after: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassChange:
     """What a trove changed for the proteins predicted to be in one class."""
 
@@ -467,7 +467,7 @@ class ClassChange:
         return any(first != second for first, second in pairs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricChange:
     """A held-out metric before and after, on the proteins that are in both."""
 
@@ -507,7 +507,7 @@ class ReleasesFinding:
     steps: tuple[ReleaseStep, ...]  # From each to the next
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ShiftClass:
     """One class in a query set of another composition."""
 
@@ -529,7 +529,7 @@ class ShiftClass:
     elsewhere_upper: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ShiftCurve:
     """Confidence of one class over the score, corrected for a composition."""
 
@@ -607,7 +607,7 @@ class CorrectedQuality:
     loss: float  # Mean negative log-likelihood
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ShiftFinding:
     """The composition of one query set."""
 
@@ -771,7 +771,7 @@ class EventsFinding:
     reference: str = ""  # Of the forecaster
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measured:
     """A mean over proteins, with its interval over families; NaN where there is none."""
 
@@ -792,7 +792,7 @@ class ToolFinding:
     unnamed: tuple[str, ...]  # Classes of the run that it cannot name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Disagreement:
     """Proteins held out for which two tools name different classes."""
 
@@ -832,7 +832,7 @@ class InputFile:
     n_records: int | None = None  # Rows or sequences read from it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """One setting of the run, as text."""
 
@@ -877,7 +877,7 @@ class MethodFinding:
     prose: str = ""  # The same as a reader of a paper has to have them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SplitClass:
     """One true class in the split."""
 
@@ -890,7 +890,7 @@ class SplitClass:
     n_crossing: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CrossingPair:
     """Two relatives in two groups."""
 
@@ -921,7 +921,7 @@ class Apart:
     examples: tuple[str, ...]  # The first by id, each with its own reason
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LargeCluster:
     """A cluster larger than a group that was left whole."""
 
@@ -992,7 +992,7 @@ class JoinedAudit:
     n_crossing: int  # Of those that were compared, with a relative there
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Threshold:
     """From where on predictions of a class are right as often as wanted."""
 
@@ -1016,7 +1016,7 @@ class Threshold:
     n_more: int  # Where there is none: how many more families, all of them right, would give it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ErrorCurve:
     """What is kept and how much of it is wrong, for each end of a list."""
 
@@ -1047,7 +1047,7 @@ class ClassShare:
     n_kept_off: int  # Others as sure as the list, of which more than the rate would be wrong
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProteinList:
     """The longest list of predictions of a query set with at most so many wrong ones."""
 
@@ -1082,7 +1082,7 @@ class ProteinList:
         return [part for part in self.classes if part.n_kept_off]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VerifyClass:
     """How many predictions of a class to verify next, and what that would show."""
 
@@ -1148,7 +1148,7 @@ class Genomes:
     n_sure: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DoubtfulLabel:
     """A calibration protein whose label another class contradicts."""
 
@@ -1169,7 +1169,7 @@ class DoubtfulLabels:
     first: tuple[DoubtfulLabel, ...]  # The most doubtful ones of the list
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class UseClass:
     """The proteins of a query set that are predicted to be in one class."""
 
@@ -1308,7 +1308,7 @@ class Findings:
 FIGURES_SCHEMA = "credence/figures/1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FigureSeries:
     """One thing that is drawn in a panel."""
 

@@ -21,7 +21,7 @@ def is_among(names: Strings, others: Strings) -> Booleans:
     return np.fromiter((name in known for name in names), np.bool_, len(names))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Predictions:
     """What a classifier predicted for some proteins, in the order of its table."""
 
@@ -123,7 +123,7 @@ def _required(values: Floats | None, lacking: str) -> Floats:
     return values
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Labelled:
     """Predictions whose truth is known: what a calibrator learns from."""
 

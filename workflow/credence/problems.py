@@ -25,7 +25,7 @@ DISK_ERRORS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """One thing a user can fix, with the place where it stands."""
 

@@ -16,7 +16,7 @@ N_CONFIDENCE_BINS = 20
 CONFIDENCE_EDGES = np.linspace(0.0, 1.0, N_CONFIDENCE_BINS + 1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class UseColumns:
     """What is counted of each protein of a query set."""
 

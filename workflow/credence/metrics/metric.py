@@ -104,7 +104,7 @@ Losses = Callable[[Floats, Booleans], Floats]
 Finish = Callable[[Floats, Floats], Floats]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """One entry of the registry."""
 

@@ -222,7 +222,7 @@ N_ALIKE = len(fields(Alike))
 MOST_REMOTE = 30  # of the targets that are alike beyond none: the closest ones
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MmseqsFinder:
     """Settings of the two-stage search."""
 

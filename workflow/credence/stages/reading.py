@@ -399,10 +399,10 @@ def read_proteins(path: str, match: str) -> Fasta:
 def proteins_of(ids: Strings, path: str | None, match: str, where: str) -> Proteins:
     """Return proteins with their sequences of a FASTA file; without one, with blanks."""
     if path is None:
-        return Proteins(ids, np.full(len(ids), "", dtype=object))
+        return Proteins(ids=ids, sequences=np.full(len(ids), "", dtype=object))
     fasta = read_proteins(path, match)
     rows = match_ids(ids, fasta, cast(Match, match), table=where, proteins=path)
-    return Proteins(ids, fasta.sequences[rows])
+    return Proteins(ids=ids, sequences=fasta.sequences[rows])
 
 
 def read_sequences(paths: Sequence[str], match: str) -> dict[str, str]:

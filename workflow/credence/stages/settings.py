@@ -384,7 +384,7 @@ class ToolSet:
     classes: Mapping[str, str | None]  # Its class → the run's, null for none of them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trove:
     """One trove, with all that it takes over from the calibration set."""
 

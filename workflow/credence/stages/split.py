@@ -183,7 +183,7 @@ def read_training(path: str | None, match: str, beside: Proteins) -> Proteins:
     if path is None:
         return join([])
     learnt = reading.read_proteins(path, match)
-    return Proteins(reading.training_ids(learnt.ids, beside.ids), learnt.sequences)
+    return Proteins(ids=reading.training_ids(learnt.ids, beside.ids), sequences=learnt.sequences)
 
 
 def _given(clstr: str, proteins: Proteins, match: str) -> GivenEngine:
@@ -334,7 +334,7 @@ def read_classes(of_class: Sequence[tuple[str, str]], match: str) -> LabelledPro
     sizes = [fasta.n_proteins for fasta in files]
     return LabelledProteins(
         where=of_class[0][1],
-        proteins=join([Proteins(fasta.ids, fasta.sequences) for fasta in files]),
+        proteins=join([Proteins(ids=fasta.ids, sequences=fasta.sequences) for fasta in files]),
         true_class=np.repeat([names.index(name) for name, _ in of_class], sizes),
         class_names=names,
     )

@@ -141,7 +141,7 @@ ID_MATCHES: tuple[Match, ...] = ("first_word", "full")
 MATCH_TEXTS = {"first_word": "first word", "full": "full header"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Fasta(Proteins):
     """The proteins of a FASTA file."""
 
@@ -164,7 +164,12 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
     lines = [number for number, row in enumerate(rows, start=1) if row.startswith(">")]
     headers = np.array([title.strip() for title, _ in records], dtype=object)
     sequences = np.array([_residues(sequence) for _, sequence in records], dtype=object)
-    fasta = Fasta(ids_of(headers, by), sequences, headers, np.array(lines, dtype=np.int64))
+    fasta = Fasta(
+        ids=ids_of(headers, by),
+        sequences=sequences,
+        headers=headers,
+        lines=np.array(lines, dtype=np.int64),
+    )
     number, first = next((n, row) for n, row in enumerate(rows, start=1) if row.strip())
     if not first.startswith(">"):
         message = f"{short(first)!r} stands before the first '>'."

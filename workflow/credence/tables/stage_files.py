@@ -383,7 +383,7 @@ class Signed(Generic[File]):
         return file
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EventsFile:
     """Forecasts of events, and how good they are."""
 
@@ -418,7 +418,7 @@ EVENTS_FILES = Signed(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ShiftFile:
     """The composition of a query set, and what corrects confidences for it."""
 
@@ -578,7 +578,7 @@ NOVELTY_FILES = Signed(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HeldOutFile:
     """What a method says of held-out proteins."""
 
