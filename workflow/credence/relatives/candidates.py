@@ -295,12 +295,12 @@ class Candidates:
         width, known = np.int64(len(component)), each_once(self._keys(links.first, links.second))
         for part in np.split(np.arange(len(best.first)), bounds):
             top = best.take(part)
-            one = np.concatenate([top.first, top.second])
+            near = np.concatenate([top.first, top.second])
             other = np.concatenate([top.second, top.first])
-            while len(one):
+            while len(near):
                 home = component[other]
                 number, place = ranges(starts[home], starts[home + 1])
-                asked = each_once(self._keys(one[number], order[place]))
+                asked = each_once(self._keys(near[number], order[place]))
                 new = np.setdiff1d(asked, known, assume_unique=True)
                 known = each_once(np.concatenate([known, new]))
                 met = self._alike(*np.divmod(new, width))
@@ -308,13 +308,13 @@ class Candidates:
                 before, top = top, self._best(component, together([top, met]))
                 # Of a better pair one is new: the other has been compared with all.
                 first, second = top.first != before.first, top.second != before.second
-                one = np.concatenate([top.first[first], top.second[second]])
+                near = np.concatenate([top.first[first], top.second[second]])
                 other = np.concatenate([top.second[first], top.first[second]])
 
-    def _keys(self, one: Integers, other: Integers) -> Integers:
+    def _keys(self, near: Integers, other: Integers) -> Integers:
         """Return a number for each pair, whichever comes first."""
         width = np.int64(len(self.library.texts))
-        return np.asarray(np.minimum(one, other) * width + np.maximum(one, other))
+        return np.asarray(np.minimum(near, other) * width + np.maximum(near, other))
 
     def _best(self, component: Integers, alike: Alike) -> Alike:
         """Return the best pair of each two components, that in the lower one first."""
