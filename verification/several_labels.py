@@ -3,13 +3,15 @@
     python verification/several_labels.py --worlds 10 --out several.json
 
 Each world has a tool, a calibration set and a query set of other families; what is true of a call
-is known, and so is its probability.
+is known, and so is its probability by label and score. What a coherent confidence claims is the
+probability by label and that confidence, of which intervals are counted in a large population.
 """
 
 import argparse
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,7 @@ from credence.confidence import Confidence
 from credence.evaluation.calls import FREQUENT, RARE
 from credence.lists.decision import CALLS, before_lists, scarcity_notes
 from credence.lists.held_out import step_of
-from credence.predictions import Floats, Labelled, Predictions, label
+from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, label
 from credence.stages.fit import fit_chosen
 from credence.stages.lists import ranking_of, step_counts
 from credence.stages.reading import CalibrationSet
@@ -32,6 +34,8 @@ from credence.tree import LabelTree
 
 RIVALS = ("uncalibrated", "class_only", "platt", "isotonic", "one curve for all labels")
 METHOD = "hierarchical"
+POPULATION_AT_ONCE = 10_000  # proteins
+MOST_STEPS, LEAST_IN_STEP = 10, 300  # of a label's calls sorted by confidence
 
 
 def calls_of(world: CallsWorld, tree: LabelTree) -> tuple[Labelled, Floats]:
@@ -50,7 +54,6 @@ def calls_of(world: CallsWorld, tree: LabelTree) -> tuple[Labelled, Floats]:
     )
     true = np.where(world.is_true[rows], predictions.predicted_class, -1)
     families = np.array([f"f{number}" for number in world.family], dtype=object)
-    cluster = np.array([f"{id_[:9]}" for id_ in ids], dtype=object)
     cluster = families[world.protein[rows]]
     return label(predictions, true, cluster=cluster), world.probability[rows]
 
@@ -60,7 +63,111 @@ def nll(value: Floats, is_right: np.ndarray) -> Floats:  # type: ignore[type-arg
     return np.asarray(-np.log(given))
 
 
-def one_world(seed: int, n_proteins: int, n_labels: int) -> dict[str, object]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Population:
+    """Calls of many new proteins, and what was said of them."""
+
+    label_: Integers
+    family: Integers
+    is_right: Booleans
+    truth: Floats  # P(right | label, score)
+    published: Confidence
+    plain: Confidence  # Before coherence
+
+
+def population_of(
+    seed: int, n_proteins: int, world: CallsWorld, tree: LabelTree, fitted: CoherentCalibration
+) -> Population:
+    """Return many new calls of the tool of a world, with their confidences."""
+    parts = []
+    for number in range(-(-n_proteins // POPULATION_AT_ONCE)):
+        new = simulate(
+            seed + 10_000 * (number + 1),
+            min(POPULATION_AT_ONCE, n_proteins),
+            len(world.hierarchy.names),
+            world.hierarchy,
+        )
+        calls, truth = calls_of(new, tree)
+        parts.append(
+            Population(
+                label_=calls.predictions.predicted_class,
+                family=new.family[new.protein[new.is_known]] + number * POPULATION_AT_ONCE,
+                is_right=calls.is_correct,
+                truth=truth,
+                published=fitted.confidence(calls.predictions),
+                plain=fitted.inner.confidence(calls.predictions),
+            )
+        )
+    return Population(
+        label_=np.concatenate([part.label_ for part in parts]),
+        family=np.concatenate([part.family for part in parts]),
+        is_right=np.concatenate([part.is_right for part in parts]),
+        truth=np.concatenate([part.truth for part in parts]),
+        published=_joined([part.published for part in parts]),
+        plain=_joined([part.plain for part in parts]),
+    )
+
+
+def _joined(parts: Sequence[Confidence]) -> Confidence:
+    names = (field.name for field in fields(Confidence))
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return Confidence(**columns)
+
+
+def reliability(
+    answer: Confidence, population: Population, labels: Integers
+) -> dict[str, float] | None:
+    """Return how often mean intervals of steps of a label's confidence hold the share right.
+
+    Strictly, and with 1.96 standard errors of the share over families: the first is too low by
+    what the population leaves open, the second too high.
+    """
+    held: list[tuple[float, float, float, float, float]] = []
+    by_label = []
+    for code in labels.tolist():
+        rows = np.flatnonzero(population.label_ == code)
+        n_steps = min(MOST_STEPS, len(rows) // LEAST_IN_STEP)
+        if n_steps == 0:
+            continue
+        rows = rows[np.argsort(answer.value[rows], kind="stable")]
+        here = []
+        for step in np.array_split(rows, n_steps):
+            right = population.is_right[step]
+            share, lower, upper = (
+                float(values.mean()) for values in (right, answer.lower[step], answer.upper[step])
+            )
+            _, family = np.unique(population.family[step], return_inverse=True)
+            error = float(np.sqrt((np.bincount(family, right - share) ** 2).sum())) / len(step)
+            here.append(
+                (
+                    float(lower <= share <= upper),
+                    float(lower - 1.96 * error <= share <= upper + 1.96 * error),
+                    upper - lower,
+                    error,
+                    float(answer.value[step].mean()) - share,
+                )
+            )
+        held += here
+        by_label.append(np.mean(here, axis=0))
+    if not held:
+        return None
+    strict, allowed, width, error, _ = np.mean(held, axis=0).tolist()
+    return {
+        "steps": strict,
+        "steps, with sampling error": allowed,
+        "labels": float(np.mean(by_label, axis=0)[0]),
+        "labels, with sampling error": float(np.mean(by_label, axis=0)[1]),
+        "width": width,
+        "sampling error": error,
+        "distance": float(np.abs([step[-1] for step in held]).mean()),
+        "n_steps": float(len(held)),
+        "n_labels": float(len(by_label)),
+    }
+
+
+def one_world(
+    seed: int, n_proteins: int, n_labels: int, n_population: int
+) -> tuple[dict[str, object], Population, Integers]:
     """Return what one world shows."""
     world = simulate(seed, n_proteins, n_labels)
     names, parents = world.hierarchy.names, world.hierarchy.parent
@@ -82,14 +189,15 @@ def one_world(seed: int, n_proteins: int, n_labels: int) -> dict[str, object]:
     published = calibration.confidence(query.predictions)
     plain = calibration.inner.confidence(query.predictions)
     label_ = query.predictions.predicted_class
-    is_root = np.append(parents < 0, False)[label_]
-    n_calls = np.bincount(known.predictions.predicted_class, minlength=len(names) + 1)[label_]
-    kinds = {
+    is_root = np.append(parents < 0, False)
+    n_calls = np.bincount(known.predictions.predicted_class, minlength=len(names) + 1)
+    labels_of = {
         "rare": (n_calls > 0) & (n_calls < RARE),
         "middle": (n_calls >= RARE) & (n_calls < FREQUENT),
         "frequent": (n_calls >= FREQUENT) & ~is_root,
         "never called": n_calls == 0,
     }
+    kinds = {kind: is_of[label_] for kind, is_of in labels_of.items()}
     right = query.is_correct
     answers = {METHOD: published.value, f"{METHOD}, not coherent": plain.value}
     for name in RIVALS[:-1]:
@@ -121,12 +229,16 @@ def one_world(seed: int, n_proteins: int, n_labels: int) -> dict[str, object]:
         result[f"coverage {kind}"] = _coverage(published, truth, rows, label_)
         result[f"coverage {kind}, not coherent"] = _coverage(plain, truth, rows, label_)
     result["lists"] = _lists(fitted.file, query, published, settings)
-    return result
+    population = population_of(seed, n_population, world, tree, calibration)
+    for kind, is_of in labels_of.items():
+        labels = np.flatnonzero(is_of)
+        for name, answer in (("published", population.published), ("curve", population.plain)):
+            if (numbers := reliability(answer, population, labels)) is not None:
+                result[f"reliability {kind}, {name}"] = numbers
+    return result, population, n_calls
 
 
 def _together(predictions: Predictions) -> Predictions:
-    from dataclasses import replace
-
     zeros = np.zeros_like(predictions.predicted_class)
     return replace(predictions, predicted_class=zeros, tree=LabelTree())
 
@@ -196,13 +308,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Simulate worlds and write what they show."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--worlds", type=int, default=10)
+    parser.add_argument("--first", type=int, default=1, help="seed of the first world")
+    parser.add_argument("--population", type=int, default=60_000, help="proteins")
     parser.add_argument("--proteins", type=int, default=2000)
     parser.add_argument("--labels", type=int, default=150)
     parser.add_argument("--out", type=Path, default=Path("several_labels.json"))
     given = parser.parse_args(arguments)
     worlds = []
-    for seed in range(1, given.worlds + 1):
-        worlds.append(one_world(seed, given.proteins, given.labels))
+    for seed in range(given.first, given.first + given.worlds):
+        shown, _, _ = one_world(seed, given.proteins, given.labels, given.population)
+        worlds.append(shown)
         record = {"mean": summary(worlds), "worlds": worlds}
         given.out.write_text(json.dumps(record, indent=1) + "\n")
 
