@@ -119,7 +119,7 @@ def reliability(
 ) -> dict[str, float] | None:
     """Return how often mean intervals of steps of a label's confidence hold the share right.
 
-    Strictly, and with 1.96 standard errors of the share over families: the first is too low by
+    Strictly, and with the share's 95 % sampling error over families: the first is too low by
     what the population leaves open, the second too high.
     """
     held: list[tuple[float, float, float, float, float]] = []
@@ -138,10 +138,12 @@ def reliability(
             )
             _, family = np.unique(population.family[step], return_inverse=True)
             error = float(np.sqrt((np.bincount(family, right - share) ** 2).sum())) / len(step)
+            # Where all are right or all wrong: 3/n of n families (the rule of three).
+            slack = max(1.96 * error, 3.0 / (int(family.max()) + 1))
             here.append(
                 (
                     float(lower <= share <= upper),
-                    float(lower - 1.96 * error <= share <= upper + 1.96 * error),
+                    float(lower - slack <= share <= upper + slack),
                     upper - lower,
                     error,
                     float(answer.value[step].mean()) - share,

@@ -1,18 +1,21 @@
 """Laws of several labels a protein: with one each nothing changes."""
 
 from dataclasses import replace
+from math import exp, log
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 
-from credence.calibrators.all_methods import SINGLE_METHODS
-from credence.calibrators.coherent import coherent, nearest_to, pairs_of
+from credence.calibrators.all_methods import SINGLE_METHODS, read_calibration
+from credence.calibrators.coherent import coherent, line_of, nearest_to, pairs_of, reaching
 from credence.calibrators.hierarchical import CurveRows
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Confidence
 from credence.predictions import Labelled, Predictions, label
+from credence.records import to_record
 from credence.stages.fit import fit_tables
 from credence.stages.reading import LabelledTables, read_set
 from credence.stages.settings import Settings
@@ -203,6 +206,81 @@ def test_no_confidence_is_above_that_of_a_label_above_it(seed: int) -> None:
     )
     # Intervals of proteins with coherent confidences may be incoherent by themselves.
     np.testing.assert_array_equal(after.value[~is_touched], before.value[~is_touched])
+
+
+def test_intervals_reach_from_what_the_curve_says_to_where_the_line_moves_it() -> None:
+    calls = calls_of([("p", "low"), ("p", "top"), ("q", "low")], NAMES, DIAMOND)
+    before = stated([0.7, 0.5, 0.9])
+    after, line = coherent(before, calls, DIAMOND, np.full(4, 10.0)), (0.1, 1.5)
+    answer = reaching(after, before, line)
+    np.testing.assert_array_equal(answer.value, after.value)
+
+    def log_odds(share: float) -> float:
+        return log(share / (1.0 - share))
+
+    for row in range(3):
+        middle = line[0] + line[1] * log_odds(after.value[row])
+        low, high = (
+            1.0 / (1.0 + exp(-middle - log_odds(end) + log_odds(before.value[row])))
+            for end in (before.lower[row], before.upper[row])
+        )
+        assert answer.lower[row] == pytest.approx(min(low, before.lower[row], after.lower[row]))
+        assert answer.upper[row] == pytest.approx(max(high, before.upper[row], after.upper[row]))
+
+
+def two_labels(seed: int, n: int, *, is_sure_below: bool) -> Labelled:
+    """Return calls of a label and of one below it, whose scores may be above the first's."""
+    rng = np.random.default_rng(seed)
+    above = rng.uniform(0.3, 0.95, n)
+    below = rng.uniform(0.05, 0.95, n) if is_sure_below else np.zeros(n) + 0.02
+    is_right = rng.random(n) < above
+    is_right_below = is_right & (rng.random(n) < below)
+    labels = [(f"p{row}", name) for row in range(n) for name in ("top", "left")]
+    calls = replace(
+        calls_of(labels, NAMES, DIAMOND), top_score=np.column_stack([above, below]).ravel()
+    )
+    right = np.column_stack([is_right, is_right_below]).ravel()
+    cluster = np.array([f"f{row // 4}" for row in range(2 * n)], dtype=object)
+    return label(calls, np.where(right, calls.predicted_class, -1), cluster=cluster)
+
+
+@pytest.mark.parametrize("method", ["uncalibrated", "hierarchical", "platt"])
+def test_where_nothing_was_incoherent_confidences_are_the_curves_bit_for_bit(method: str) -> None:
+    known = two_labels(1, 300, is_sure_below=False)
+    fitted = parse_method(method, "test").build(OPTIONS).fit(known)
+    assert fitted.line is None
+    inner, answer = (part.confidence(known.predictions) for part in (fitted.inner, fitted))
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(answer, name), getattr(inner, name))
+
+
+def test_intervals_of_coherent_confidences_hold_those_of_the_curve() -> None:
+    known = two_labels(2, 300, is_sure_below=True)
+    fitted = parse_method("hierarchical", "test").build(OPTIONS).fit(known)
+    inner, answer = (part.confidence(known.predictions) for part in (fitted.inner, fitted))
+    assert (inner.value != answer.value).any()  # else nothing was shown
+    assert (answer.lower <= inner.lower).all()
+    assert (inner.upper <= answer.upper).all()
+    assert (answer.lower <= answer.value).all()
+    assert (answer.value <= answer.upper).all()
+    again = read_calibration(to_record(fitted)).confidence(known.predictions)
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(again, name), getattr(answer, name))
+
+
+def test_the_line_is_the_logistic_regression_of_being_right_drawn_to_no_change() -> None:
+    known = two_labels(3, 300, is_sure_below=True)
+    value = np.random.default_rng(3).uniform(0.01, 0.99, known.n_samples)
+    value[:5] = np.nan  # calls without a confidence say nothing
+    seen, x = known.take(np.arange(5, known.n_samples)), scipy.special.logit(value[5:])
+
+    def loss(line: np.ndarray) -> float:
+        p = scipy.special.expit(line[0] + line[1] * x)
+        of_calls = -np.log(np.where(seen.is_correct, p, 1.0 - p)) @ seen.weight
+        return float(of_calls + 0.5 * (line[0] ** 2 + (line[1] - 1.0) ** 2))
+
+    slow = scipy.optimize.minimize(loss, [0.0, 1.0], method="Nelder-Mead", tol=1e-9).x
+    np.testing.assert_allclose(line_of(value, known), slow, atol=1e-5)
 
 
 def test_the_curvature_of_a_tree_is_inverted_as_the_matrix_it_stands_for() -> None:
