@@ -25,7 +25,7 @@ from credence.composition import both_samples
 from credence.composition.both_samples import HALF_ROW, CalibrationSample, UseSample
 from credence.composition.estimators import Estimate, Estimator, EstimatorInput
 from credence.composition.probabilities import parameter_draws
-from credence.draws import drawn_weights, keys_of, kish, uniform
+from credence.draws import drawn_weights, id_keys, kish, uniform
 from credence.predictions import Booleans, Floats, Predictions
 from credence.progress import each
 
@@ -395,7 +395,7 @@ def compression_error(
     if use.cells.n_steps == 0:
         return 0.0
     rows = sample.model.even(sample.model.probabilities(part))
-    name = keys_of(part.ids)
+    name = id_keys(part)
     every = both_samples.use_sample(part, sample.model, most_rows=part.n_samples)
     shares = []
     for n_steps in (0, use.cells.n_steps):
