@@ -1,6 +1,5 @@
 """Ensembles of trees as plain arrays: grown by scikit-learn, stored and read as data."""
 
-import sys
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -16,7 +15,6 @@ from credence.records import PackedFloats, PackedIntegers, Stored
 ROWS_AT_ONCE = 8192  # so that what a tree looks at stays in the processor's cache
 # From so many rows on scikit-learn walks the trees: four times as fast, after a second of loading.
 ROWS_FOR_COMPILED = 50_000
-WALKER = "sklearn.tree._tree"  # Where it is loaded already, it walks fewer rows as well
 NO_FEATURE = -2  # of a leaf, as scikit-learn has it
 LEAST_CURVATURE = 1e-6  # of the log loss, so that no step is divided by nothing
 
@@ -54,7 +52,7 @@ class Forest:
         other: the processor foresees their way, and a row like the one before is not walked.
         """
         answer = np.full(len(features), self.base)
-        if len(features) >= ROWS_FOR_COMPILED or WALKER in sys.modules:
+        if len(features) >= ROWS_FOR_COMPILED or "compiled_trees" in vars(self):
             complete = filled(features, self.typical)
             return self._walked(complete, np.arange(len(complete)) if order is None else order)
         for first in range(0, len(features), ROWS_AT_ONCE):
@@ -250,7 +248,7 @@ class TreeGrower:
         limit = np.where(limit > exact[order], down, limit)
         threshold = np.where(is_leaf, np.inf, limit.astype(np.float64))
         feature = np.where(is_leaf, 0, feature[order])
-        return Forest(
+        grown = Forest(
             base=base,
             root=root,
             feature=feature,
@@ -259,6 +257,8 @@ class TreeGrower:
             value=value[order],
             typical=self.typical,
         )
+        grown.compiled_trees  # noqa: B018 -- scikit-learn is loaded, so it walks few rows as well
+        return grown
 
 
 @cache

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 from credence.calibrators.intervals import (
     LEAST_FREEDOM,
@@ -319,7 +320,7 @@ def estimate_composition(
     for class_ in np.flatnonzero(estimate.is_free):
         for end, sign in enumerate((1.0, -1.0)):
             summed = flat.sum(axis=0)[None, :]
-            reached = optimize.linprog(sign * flat[class_], A_eq=summed, **rules)
+            reached = scipy.optimize.linprog(sign * flat[class_], A_eq=summed, **rules)
             if reached.status == 0:
                 ends[end, class_] += sign * reached.fun
     lower, upper = np.minimum(lower, ends[0]), np.maximum(upper, ends[1])
