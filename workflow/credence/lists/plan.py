@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from scipy import special
+from scipy.optimize import elementwise
 
 from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.predictions import Floats, Integers
@@ -90,7 +90,7 @@ def divided(goal: Floats, n_known: Integers, most: Integers, number: int) -> Int
 
     # Twice what gives each all it holds.
     greatest = 2.0 * ((n_known + most)[is_wanted] / goal[is_wanted]).max(initial=0.0)
-    factor = float(scipy.optimize.elementwise.find_root(missing, (0.0, greatest)).x)
+    factor = float(elementwise.find_root(missing, (0.0, greatest)).x)
     wanted = np.clip(factor * goal - n_known, 0.0, most)
     counts = np.floor(wanted + 1e-9).astype(np.int64)
     # The rest goes to the greatest remainders, one each; then to whoever has some left.

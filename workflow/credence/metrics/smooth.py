@@ -3,8 +3,8 @@
 from functools import partial
 
 import numpy as np
-import scipy
 from scipy import fft
+from scipy.optimize import elementwise
 
 from credence.metrics.binned import N_SCORE_BINS, SCORE, width_cells
 from credence.metrics.metric import Family, Metric, divide, weighted_over_classes
@@ -41,7 +41,7 @@ def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
     ends = np.zeros(total.shape), END_SLACK * np.abs(residual).sum(axis=-1)
     row = np.arange(total.size).reshape(total.shape)
     return np.where(
-        total > 0, scipy.optimize.elementwise.find_root(excess, ends, args=(row,)).x, np.nan
+        total > 0, elementwise.find_root(excess, ends, args=(row,)).x, np.nan
     )
 
 
