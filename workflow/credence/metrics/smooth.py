@@ -40,9 +40,7 @@ def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
 
     ends = np.zeros(total.shape), END_SLACK * np.abs(residual).sum(axis=-1)
     row = np.arange(total.size).reshape(total.shape)
-    return np.where(
-        total > 0, elementwise.find_root(excess, ends, args=(row,)).x, np.nan
-    )
+    return np.where(total > 0, elementwise.find_root(excess, ends, args=(row,)).x, np.nan)
 
 
 SMOOTH = Metric(
