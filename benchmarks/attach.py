@@ -87,9 +87,11 @@ def steps(data: Path = DATA) -> list[Step]:
     found = []
     for code in (1, 2):
         fasta = read_fasta(data / FILES[code][0], FILES[code][1])
-        new = NewSet(fasta.ids, fasta.sequences, np.full(fasta.n_proteins, code))
+        new = NewSet(
+            ids=fasta.ids, sequences=fasta.sequences, class_=np.full(fasta.n_proteins, code)
+        )
         start, used = time.monotonic(), cpu()
-        got = attach_trove(known, Proteins(nothing, nothing), new, search, CLASSES)
+        got = attach_trove(known, Proteins(ids=nothing, sequences=nothing), new, search, CLASSES)
         found.append(
             Step(
                 name=CLASSES[code],
@@ -107,22 +109,33 @@ def steps(data: Path = DATA) -> list[Step]:
 def _base(proteins: Proteins) -> KnownSet:
     cluster = (
         build_engine("mmseqs", threads=THREADS)
-        .cluster(Proteins(proteins.ids, proteins.sequences))
+        .cluster(Proteins(ids=proteins.ids, sequences=proteins.sequences))
         .cluster
     )
     class_ = np.zeros(proteins.n_proteins, dtype=np.int64)
     packing = pack(proteins.ids, cluster, class_, N_GROUPS)
-    return KnownSet(proteins.ids, proteins.sequences, class_, cluster, packing.group, packing.role)
+    return KnownSet(
+        ids=proteins.ids,
+        sequences=proteins.sequences,
+        class_=class_,
+        cluster=cluster,
+        group=packing.group,
+        role=packing.role,
+    )
 
 
 def _grown(known: KnownSet, new: NewSet, found: Attachment) -> KnownSet:
     rows = np.flatnonzero(found.is_added)
-    role = np.full(len(rows), CALIBRATION, dtype=object)
-    more = (new.ids[rows], new.sequences[rows], new.class_[rows])
-    placed = (found.cluster[rows], found.group[rows], role)
-    old = vars(known).values()
+    more = {
+        "ids": new.ids[rows],
+        "sequences": new.sequences[rows],
+        "class_": new.class_[rows],
+        "cluster": found.cluster[rows],
+        "group": found.group[rows],
+        "role": np.full(len(rows), CALIBRATION, dtype=object),
+    }
     return KnownSet(
-        *(np.concatenate([one, other]) for one, other in zip(old, (*more, *placed), strict=True))
+        **{name: np.concatenate([getattr(known, name), values]) for name, values in more.items()}
     )
 
 

@@ -52,7 +52,8 @@ def giants() -> SplitWorld:
     ids = [f"giant{row}" for row in range(len(texts))]
     return SplitWorld(
         proteins=Proteins(
-            np.append(world.proteins.ids, ids), np.append(world.proteins.sequences, texts)
+            ids=np.append(world.proteins.ids, ids),
+            sequences=np.append(world.proteins.sequences, texts),
         ),
         class_=np.append(world.class_, np.zeros(len(texts), dtype=np.int64)),
         family=np.append(world.family, ["titin"] * (len(texts) - 1) + [""]),

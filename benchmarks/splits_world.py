@@ -65,7 +65,9 @@ def make_split_world(n_proteins: int, seed: int = 5) -> SplitWorld:
     names = np.empty(n_proteins, dtype=object)
     is_alone = np.bincount(family)[family] == 1
     names[:] = ["" if is_alone[row] else f"f{family[row]}" for row in order]
-    return SplitWorld(proteins=Proteins(ids, texts), class_=class_[order], family=names)
+    return SplitWorld(
+        proteins=Proteins(ids=ids, sequences=texts), class_=class_[order], family=names
+    )
 
 
 def _pedigree(n_proteins: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -237,7 +239,9 @@ def make_low_complexity(n_proteins: int, seed: int = 5) -> SplitWorld:
     family = np.array(list(home.values())[:n_proteins])
     ids = np.array([f"low{row}" for row in range(n_proteins)], dtype=object)
     names = np.array([f"f{code}" for code in family], dtype=object)
-    return SplitWorld(proteins=Proteins(ids, texts), class_=family % len(KINDS), family=names)
+    return SplitWorld(
+        proteins=Proteins(ids=ids, sequences=texts), class_=family % len(KINDS), family=names
+    )
 
 
 def _repeats(kind: tuple[str, ...], n_units: int, rng: np.random.Generator) -> np.ndarray:
@@ -274,5 +278,7 @@ def make_crowds(n_copies: int = 2_000, n_family: int = 1_500, seed: int = 5) -> 
     ids[:] = [f"p{row}" for row in range(len(residues))]
     names[:] = ["copies"] * n_copies + ["family"] * n_family
     return SplitWorld(
-        proteins=Proteins(ids, texts), class_=np.arange(len(residues)) % 3, family=names
+        proteins=Proteins(ids=ids, sequences=texts),
+        class_=np.arange(len(residues)) % 3,
+        family=names,
     )

@@ -106,7 +106,14 @@ class Chain:
         )
         blank = np.full(n, "", dtype=object)
         group = np.where(role == "test", "g2", "g1").astype(object)
-        groups = Groups(predictions.ids, labelled.cluster, group, role, blank, blank)
+        groups = Groups(
+            ids=predictions.ids,
+            cluster=labelled.cluster,
+            group=group,
+            role=role,
+            reason=blank,
+            class_name=blank,
+        )
         write_contract(here / "groups.tsv", groups)
         digest = set_digest(here / "samples.parquet", here / "groups.tsv")
         stage = parse_method(method, "test")

@@ -10,12 +10,14 @@ import pytest
 from credence.calibrators.protocol import Calibration
 from credence.composition.adjusted import ProportionCorrection, correction_for
 from credence.composition.both_samples import CalibrationSample
+from credence.composition.diagnostics import Diagnostics
 from credence.composition.estimate import Composition
 from credence.confidence import Confidence
-from credence.findings import Findings, ShiftClass, ShiftCurve, ShiftFinding
+from credence.findings import Findings, MixDoubts, ShiftClass, ShiftCurve, ShiftFinding
 from credence.predictions import Labelled, Predictions, label
 from credence.predictions import from_scores as predictions_of
 from credence.report.html import render
+from credence.sentences import remarks_of_mix, warnings_of_mix
 
 NAN = float("nan")
 NAMES = ("Portal", "Tail fiber", "Collar")
@@ -57,7 +59,13 @@ def shift_class(name: str, **changed: float) -> ShiftClass:
 
 
 def shift_finding(**changed: object) -> ShiftFinding:
-    curve = ShiftCurve(NAMES[0], SCORES, (0.05, 0.3, 0.7), *((0.0, 0.2, 0.5), (0.2, 0.5, 0.9)))
+    curve = ShiftCurve(
+        class_name=NAMES[0],
+        score=SCORES,
+        after=(0.05, 0.3, 0.7),
+        after_lower=(0.0, 0.2, 0.5),
+        after_upper=(0.2, 0.5, 0.9),
+    )
     classes = (
         shift_class(NAMES[0]),
         shift_class(
@@ -96,11 +104,21 @@ def shift_finding(**changed: object) -> ShiftFinding:
         gap=0.03,
         p_label_shift=0.41,
         classes=classes,
-        sentences=("The classifier takes some classes for others.",),
-        remarks=("90 % of the estimated difference is corrected for.",),
+        doubts=MixDoubts(n_classes=3, is_estimated=True, is_inseparable=True),
         curves=(curve,),
     )
     return replace(found, **changed)  # type: ignore[arg-type]
+
+
+def warnings_about(seen: Diagnostics) -> list[str]:
+    """Return what a reader is warned of."""
+    shift = shift_finding(doubts=seen.doubts, is_other_kind=seen.is_other_kind)
+    return list(warnings_of_mix(shift))
+
+
+def remarks_about(seen: Diagnostics, part_applied: float) -> list[str]:
+    """Return how much is corrected for, as a reader is told."""
+    return list(remarks_of_mix(shift_finding(doubts=seen.doubts, part_applied=part_applied)))
 
 
 @pytest.fixture(scope="session")

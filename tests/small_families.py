@@ -25,4 +25,6 @@ def families(rng: np.random.Generator, n_families: int, size: int, length: int) 
         texts.append(ancestor)
         for _ in range(size - 1):
             texts.append(written(mutated(codes(ancestor), rng.uniform(0.45, 0.95), rng)))
-    return Proteins(objects([f"p{row:03d}" for row in range(len(texts))]), objects(texts))
+    return Proteins(
+        ids=objects([f"p{row:03d}" for row in range(len(texts))]), sequences=objects(texts)
+    )

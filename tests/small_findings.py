@@ -10,6 +10,7 @@ from credence.findings import (
     AllThresholds,
     Bins,
     CalibrationTest,
+    Caution,
     ClassCount,
     ClassShare,
     CurveFinding,
@@ -236,14 +237,9 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         ),
         given_true=((0.82, 0.18, 0.0), (0.18, 0.82, 0.0), (0.5, 0.5, 0.0)),
         given_predicted=((0.75, 0.17, NAN), (0.17, 0.75, NAN), (0.08, 0.08, NAN)),
-        notices=(
-            Notice(kind="ties", text="1 protein has two best classes."),
-            Notice(
-                kind="unseen class",
-                text=f"Nothing is predicted {third}.",
-                class_name=third,
-                is_warning=True,
-            ),
+        cautions=(
+            Caution(kind="ties", counts={"proteins": 1}),
+            Caution(kind="unseen class", class_name=third, is_warning=True),
         ),
     )
     query_set = QuerySet(
@@ -331,8 +327,26 @@ def thresholds_of(names: tuple[str, ...]) -> AllThresholds:
     rows = []
     for name in (None, *names):
         nothing = name == names[-1]
-        sure = (NAN, NAN, NAN, 0, 12) if nothing else (8.75, 0.5, 0.55, 30, 0)
-        rows.append(Threshold(name, "score", 0.9, 50, 7.5, 0.8, 0.85, 40, 0.92, 0.85, 0.96, *sure))
+        rows.append(
+            Threshold(
+                class_name=name,
+                on="score",
+                precision=0.9,
+                n=50,
+                threshold=7.5,
+                kept=0.8,
+                kept_true=0.85,
+                n_families=40,
+                right=0.92,
+                right_lower=0.85,
+                right_upper=0.96,
+                sure=NAN if nothing else 8.75,
+                sure_kept=NAN if nothing else 0.5,
+                sure_kept_true=NAN if nothing else 0.55,
+                sure_families=0 if nothing else 30,
+                n_more=12 if nothing else 0,
+            )
+        )
     curve = ErrorCurve(
         class_name=names[0],
         confidence=(0.2, 0.6, 0.9),
@@ -345,9 +359,49 @@ def thresholds_of(names: tuple[str, ...]) -> AllThresholds:
 
 def lists_of(query_set: str, names: tuple[str, ...]) -> UseLists:
     """Return two lists of all classes, of which the certain one is empty, and one of a class."""
-    empty = (NAN, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, NAN, NAN)
-    numbers = (0.85, 3, 30, 2.9, 2.1, 3.0, 1.5, 3.0, 0.05, 0.12)
-    every = (0.0, 5, 60, 4.1, 3.2, 4.9, 2.8, 5.0, 0.18, 0.26)
+    listed = ProteinList(
+        class_name=None,
+        error=0.05,
+        is_certain=False,
+        confidence=0.85,
+        n=3,
+        n_families=30,
+        right=2.9,
+        right_lower=2.1,
+        right_upper=3.0,
+        alike_lower=1.5,
+        alike_upper=3.0,
+        estimate=0.05,
+        bound=0.12,
+    )
+    empty = replace(
+        listed,
+        is_certain=True,
+        confidence=NAN,
+        n=0,
+        n_families=0,
+        right=0.0,
+        right_lower=0.0,
+        right_upper=0.0,
+        alike_lower=0.0,
+        alike_upper=0.0,
+        estimate=NAN,
+        bound=NAN,
+    )
+    every = replace(
+        listed,
+        error=1.0,
+        confidence=0.0,
+        n=5,
+        n_families=60,
+        right=4.1,
+        right_lower=3.2,
+        right_upper=4.9,
+        alike_lower=2.8,
+        alike_upper=5.0,
+        estimate=0.18,
+        bound=0.26,
+    )
     shares = (ClassShare(class_name=names[0], n=3, estimate=0.12, n_kept_off=0),)
     return UseLists(
         name=query_set,
@@ -362,11 +416,11 @@ def lists_of(query_set: str, names: tuple[str, ...]) -> UseLists:
         level=0.95,
         is_adjusted=False,
         lists=(
-            ProteinList(None, 0.05, False, *numbers, largest_family=0.3, classes=shares),
-            ProteinList(None, 0.05, True, *empty),
-            ProteinList(names[0], 0.05, False, *numbers),
+            replace(listed, largest_family=0.3, classes=shares),
+            empty,
+            replace(listed, class_name=names[0]),
         ),
-        every=tuple(ProteinList(name, 1.0, False, *every) for name in (None, names[0])),
+        every=tuple(replace(every, class_name=name) for name in (None, names[0])),
         curve=ErrorCurve(
             class_name=None,
             confidence=(0.2, 0.85),

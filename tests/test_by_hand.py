@@ -54,8 +54,12 @@ def test_the_nearest_name_is_given_or_all_that_are_known() -> None:
 
 
 def test_join_gives_the_proteins_of_several_sets_one_set_after_the_other() -> None:
-    one = proteins.Proteins(np.array(["a"], dtype=object), np.array(["MK"], dtype=object))
-    two = proteins.Proteins(np.array(["b"], dtype=object), np.array(["ML"], dtype=object))
+    one = proteins.Proteins(
+        ids=np.array(["a"], dtype=object), sequences=np.array(["MK"], dtype=object)
+    )
+    two = proteins.Proteins(
+        ids=np.array(["b"], dtype=object), sequences=np.array(["ML"], dtype=object)
+    )
     assert proteins.join([one, two]).ids.tolist() == ["a", "b"]
 
 

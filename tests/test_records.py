@@ -90,7 +90,7 @@ class Frame:
     colour: Annotated[str | None, Stored(is_left_out=True)] = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Drawing:
     kind: str = field(default="drawing/1", init=False)
     shape: str
@@ -104,13 +104,11 @@ class Drawing:
 
 SHAPES = {Shape: {"square": Square, "disc": Disc}}
 DRAWING = Drawing(
-    *(
-        "disc",
-        Disc(radius=0.1),
-        Frame(width=3),
-        np.array([1 / 3, np.inf]),
-        np.array([[0.5], [np.nan]]),
-    ),
+    shape="disc",
+    drawn=Disc(radius=0.1),
+    frame=Frame(width=3),
+    limits=np.array([1 / 3, np.inf]),
+    points=np.array([[0.5], [np.nan]]),
     note_=("a",),
     marks={"x": Square(side=2.0)},
 )

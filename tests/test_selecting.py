@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -126,13 +128,27 @@ def test_two_calibrations_are_compared_as_by_the_command(
     assert len(by_protein) == len(SCORES)
 
 
-def test_a_refusal_names_no_file_of_a_folder_that_is_gone(
+def test_a_refusal_names_what_was_given_and_no_file(
     known: credence.ScoreTable, annotated: credence.AnnotatedTable
 ) -> None:
     other = credence.fit(known, method="platt", resamples=0)
-    message = refusals.refusal(credence.list, annotated, other)
-    assert "confidences.parquet" in message or "shift.json" in message
-    assert "/tmp" not in message and "credence-" not in message
+    assert refusals.refusal(credence.plan, annotated, other) == (
+        "annotated.correction: it corrects 'isotonic', not 'platt'. Give a file that credence "
+        "shift wrote with this calibration."
+    )
+    plain = replace(
+        annotated,
+        correction=None,
+        columns={name: annotated[name] for name in annotated.columns if "uncorr" not in name},
+    )
+    assert refusals.refusal(credence.list, plain, other) == (
+        "annotated, column 'method': its confidences are of 'isotonic', not of 'platt'. Give the "
+        "calibration that the table was annotated with."
+    )
+    asked = partial(credence.list, by_class=True, of_background=True)
+    assert refusals.refusal(asked, plain, other) == (
+        "of_background: by_class lists every class already. Leave out one of the two."
+    )
 
 
 def test_the_types_of_an_example_are_known_to_mypy(tmp_path: Path) -> None:

@@ -93,7 +93,10 @@ def rotations(proteins: StudyProteins, seed: int) -> Iterator[tuple[Labelled, La
         scores[:, forest.classes_] = forest.predict_proba(vectors)
         predictions = from_scores(proteins.ids, proteins.class_names, scores, 1.0, 1.0 / N_TREES)
         labelled = Labelled(
-            predictions, proteins.true_class, np.ones(len(group)), proteins.cluster
+            predictions=predictions,
+            true_class=proteins.true_class,
+            weight=np.ones(len(group)),
+            cluster=proteins.cluster,
         )
         yield labelled.take(group == calibrating), labelled.take(group == judged)
 

@@ -42,8 +42,13 @@ def draw(rng: np.random.Generator, world: tuple[float, ...], more: float = 0.0) 
         counts.append(rng.multinomial(n, share) * family)
         flagged.append(rng.binomial(n, novel) / n)
     effect = np.full(N_SAMPLES, 0.05)
-    numbers = (np.array(flagged), rng.uniform(size=N_SAMPLES), effect, float(family))
-    return Course(np.array(counts, dtype=np.float64), *numbers)
+    return Course(
+        counts=np.array(counts, dtype=np.float64),
+        flagged=np.array(flagged),
+        p_value=rng.uniform(size=N_SAMPLES),
+        effect=effect,
+        relatives=float(family),
+    )
 
 
 def main() -> None:

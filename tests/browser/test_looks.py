@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from credence.findings import Findings, NovelProtein, NoveltyFinding
+from credence.findings import Findings, NoveltyFinding
 from credence.report.html import render
 from credence.report.page_data import render_index, report_record
 from small_events import event, finding
@@ -145,19 +145,6 @@ def test_events_are_read_without_moving_tables_aside(
 
 @pytest.fixture(scope="session")
 def page_with_novelty(small: Findings) -> str:
-    name = "flagged_" + "x" * 80
-    row = NovelProtein(
-        id=name,
-        predicted_class="Portal",
-        confidence=0.9,
-        p=0.001,
-        far=3.5,
-        identity=0.3,
-        coverage=0.7,
-        nearest=name,
-        nearest_class="Major capsid",
-        training_distance=2.5,
-    )
     bins = {"edges": (0.0, 1.0, 2.0, 3.0), "calibration_counts": (300, 80, 20)}
     counts = {
         "n": 45,
@@ -176,7 +163,6 @@ def page_with_novelty(small: Findings) -> str:
         n_families=300,
         n_training=20,
         flag_distance=1.5,
-        rows=(row,) * 3,
         **bins,
         **counts,
         **means,

@@ -125,7 +125,7 @@ def test_a_file_that_is_no_findings_is_refused(
     path.write_text('{"schema": "credence/report/1"}')
     words = ["figures", "--findings", str(path), "--out", str(tmp_path / "figures")]
     assert refused(capsys, *words) == (
-        f"{path}, column 'schema': 'credence/report/1' is not 'credence/findings/3', the only one "
+        f"{path}, column 'schema': 'credence/report/1' is not 'credence/findings/4', the only one "
         f"that credence {__version__} reads. Give findings.json of a finished run.\n"
     )
 

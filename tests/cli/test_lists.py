@@ -16,7 +16,8 @@ from credence.app import run_command_line
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.protocol import Need
 from credence.lists.held_out import CONFIDENCE_STEPS, step_of
-from credence.stages.lists import FOR_WHOM, ranking_of, with_lists
+from credence.sentences import FOR_WHOM
+from credence.stages.lists import ranking_of, with_lists
 from credence.stages.settings import Settings
 from credence.tables.stage_files import SHIFT_FILES, read_calibration, write_calibration
 from refusals import Stated, refused

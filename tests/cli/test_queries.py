@@ -69,7 +69,7 @@ def test_a_table_in_pieces_gives_what_the_whole_gives(
         path = tmp_path / f"c{number}.{ending}"
         columns = confidence_columns(
             predictions.take(order),
-            Confidence(*(column[order] for column in vars(confidence).values())),
+            Confidence(**{name: column[order] for name, column in vars(confidence).items()}),
             "kernel",
         )
         write_table(path, columns, spreadsheet_safe=ending != "parquet")

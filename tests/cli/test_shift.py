@@ -438,7 +438,7 @@ def test_a_shift_file_of_an_older_version_is_refused(
     capsys.readouterr()
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
     assert message(capsys)[0] == (
-        "shift.json, column 'schema': 'credence/shift/1' is not 'credence/shift/3', the only one "
+        "shift.json, column 'schema': 'credence/shift/1' is not 'credence/shift/4', the only one "
         f"that credence {__version__} reads. Estimate the class proportions again: credence shift."
     )
 

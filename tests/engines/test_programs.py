@@ -22,7 +22,7 @@ from credence.relatives.alignment import Library
 from credence.relatives.all_engines import FINDERS, build_engine
 from credence.relatives.cdhit import cdhit_clusters, parse_clstr, phanns_groups
 from credence.relatives.graph import components
-from credence.relatives.mmseqs import MmseqsFinder, release_of
+from credence.relatives.mmseqs import Mmseqs, MmseqsFinder, Search, release_of
 from credence.relatives.pairs import Thresholds, distinct
 from credence.simulate.sequences import codes, mutated, written
 from refusals import refusal
@@ -37,7 +37,9 @@ def families(n_families: int, size: int) -> Proteins:
         texts += [ancestor] + [
             written(mutated(codes(ancestor), rng.uniform(0.65, 0.9), rng)) for _ in range(size - 1)
         ]
-    return Proteins(objects([f"p{row}" for row in range(len(texts))]), objects(texts))
+    return Proteins(
+        ids=objects([f"p{row}" for row in range(len(texts))]), sequences=objects(texts)
+    )
 
 
 PROTEINS = families(8, 4)
@@ -82,7 +84,7 @@ def test_unusual_proteins_are_clustered_by_stated_rules() -> None:
         "part of titin": long[5_000:5_400],
         "h" * 5_000: text[:250],
     }
-    proteins = Proteins(objects(list(texts)), objects(list(texts.values())))
+    proteins = Proteins(ids=objects(list(texts)), sequences=objects(list(texts.values())))
     found = MmseqsFinder()
     graph = build_engine("mmseqs").cluster(proteins)
     names = dict(zip(texts, graph.cluster, strict=True))
@@ -477,3 +479,41 @@ def test_small_sets_are_scored_in_full_without_a_program(monkeypatch: pytest.Mon
     every = Library(texts=texts).relatives(thresholds=Thresholds())
     assert (home[every.first] == home[every.second]).all()
     assert MmseqsFinder().among(texts[:1], thresholds).n_pairs == 0
+
+
+def test_an_index_that_several_searches_share_changes_no_candidate(tmp_path: Path) -> None:
+    texts = distinct(families(6, 5).sequences).texts
+    lengths = np.array([*map(len, texts)])
+    program, database = Mmseqs.found(tmp_path, 1, None), tmp_path / "sequences"
+    program.hidden(database, texts)
+    rows = np.arange(len(texts))
+    search = Search(queries=rows[::2], targets=rows, sensitivity=5.0, shortest=1)
+    before = program.candidates(database, lengths, search)
+    program.index(database)
+    after = program.candidates(database, lengths, search)
+    assert len(before[0]) > 0
+    for one, other in zip(before, after, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_from_some_size_on_an_index_is_made_once_and_the_clusters_are_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = distinct(families(6, 5).sequences).texts
+    made: list[Path] = []
+    index = Mmseqs.index
+
+    def counted(self: Mmseqs, database: Path) -> None:
+        made.append(database)
+        index(self, database)
+
+    monkeypatch.setattr(Mmseqs, "index", counted)
+    finder = MmseqsFinder(most_cells=0.0)
+    plain = finder.among(texts, Thresholds().looser())
+    assert made == []
+    monkeypatch.setattr(mmseqs, "LEAST_INDEXED", 0)
+    shared = finder.among(texts, Thresholds().looser())
+    assert len(made) == 1
+    assert [column.tolist() for column in shared.columns] == [
+        column.tolist() for column in plain.columns
+    ]

@@ -43,7 +43,9 @@ def behind_copies(n_families: int) -> Proteins:
         texts += [shared + own, *(shared + copy for copy in copies)]
         parts = (shared, 0.35), (copies[0], 0.62)
         texts.append("".join(written(mutated(codes(text), kept, rng)) for text, kept in parts))
-    return Proteins(objects([f"p{row:03d}" for row in range(len(texts))]), objects(texts))
+    return Proteins(
+        ids=objects([f"p{row:03d}" for row in range(len(texts))]), sequences=objects(texts)
+    )
 
 
 def relatives_apart(proteins: Proteins) -> tuple[Pairs, Integers]:
@@ -80,7 +82,7 @@ def test_a_domain_that_only_a_near_copy_has_is_not_hidden_behind_it(
     # The last copy is 0.93 covered; one of the others stands for it.
     copies = [long, *(long[cut:] for cut in range(1, 6)), long[:1_010] + domain]
     texts = objects([*copies, *family])
-    proteins = Proteins(objects([f"p{row}" for row in range(len(texts))]), texts)
+    proteins = Proteins(ids=objects([f"p{row}" for row in range(len(texts))]), sequences=texts)
     # The second search would find it as well.
     monkeypatch.setattr(candidates, "SMALL_COMPONENT", 0)
     assert len(set(clusters(proteins))) == 1
@@ -97,7 +99,7 @@ def test_a_fusion_is_not_taken_for_a_near_copy_of_one_with_another_end(
     others = [written(mutated(codes(shared), 0.99, rng)) + end for _ in range(8)]
     family = [written(mutated(codes(domain), 0.6, rng)) for _ in range(8)]
     texts = objects([*others, shared + domain, *family])
-    proteins = Proteins(objects([f"p{row:02d}" for row in range(len(texts))]), texts)
+    proteins = Proteins(ids=objects([f"p{row:02d}" for row in range(len(texts))]), sequences=texts)
     monkeypatch.setattr(candidates, "SMALL_COMPONENT", 0)
     assert len(set(clusters(proteins)[8:])) == 1
 
@@ -106,7 +108,7 @@ def test_clusters_covered_on_both_sides_leave_a_domain_apart_from_its_whole() ->
     rng = np.random.default_rng(5)
     whole = "".join(rng.choice(RESIDUES, 300))
     texts = objects([whole, whole[:290], whole[100:160], whole[120:132]])
-    proteins = Proteins(objects(["whole", "end", "domain", "peptide"]), texts)
+    proteins = Proteins(ids=objects(["whole", "end", "domain", "peptide"]), sequences=texts)
     one = build_engine("mmseqs").cluster(proteins).cluster
     assert one.tolist() == ["whole"] * 4
     both = build_engine("mmseqs", Thresholds(both_sides=True)).cluster(proteins).cluster

@@ -20,6 +20,7 @@ from credence.metrics.all_metrics import METRICS
 from credence.metrics.binned import SCORE, bin_of
 from credence.predictions import Labelled, Predictions, from_scores, label
 from credence.records import to_record
+from credence.sentences import notices_of
 from credence.sets.conformal import SetOptions, judge_sets
 
 CLASSES = ("A", "B", "C")
@@ -189,7 +190,7 @@ def test_a_class_in_one_fold_only_is_excluded_counted_and_said() -> None:
         if (entry.class_name, entry.sample, entry.metric) == (None, "held_out", "nll")
     )
     assert total.n == rows.sum()
-    texts = {notice.kind: notice.text for notice in found.results.notices}
+    texts = {notice.kind: notice.text for notice in notices_of(found.results)}
     assert texts["left out"] == (
         "class_only gives 3 proteins no held-out confidence, because the class predicted occurs "
         "in no other fold. They are left out of the held-out numbers."
@@ -205,7 +206,7 @@ def test_a_class_that_is_never_predicted_is_said_and_not_measured() -> None:
         world(), methods("class_only"), EvaluationOptions(n_folds=4, n_draws=0)
     ).results
     assert {entry.class_name for entry in found.metrics} == {None, "A", "B"}
-    assert [n.text for n in found.notices if n.kind == "unseen class"] == [
+    assert [n.text for n in notices_of(found) if n.kind == "unseen class"] == [
         "No calibration protein is predicted to be C. Predictions of this class get no confidence."
     ]
     assert math.isnan(found.classes[2].share)
@@ -238,7 +239,7 @@ def test_a_method_that_does_not_keep_its_word_held_out_is_said_class_by_class() 
         found = evaluate(
             labelled, contenders, EvaluationOptions(n_folds=4, n_draws=100), reference=name
         )
-        stated = [n.class_name for n in found.results.notices if n.kind == "reliability"]
+        stated = [n.class_name for n in found.results.cautions if n.kind == "reliability"]
         assert stated == (["A", "B"] if name == "inverted" else [])
 
 

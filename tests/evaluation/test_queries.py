@@ -7,7 +7,6 @@ from verification.in_memory import summarise_query_set
 from credence.confidence import Confidence, Note
 from credence.evaluation.queries import (
     CONFIDENCE_EDGES,
-    MOST_FLAGGED,
     N_NOVELTY_BINS,
     NovelSet,
     UseColumns,
@@ -83,7 +82,6 @@ def test_a_sample_is_summed_up_by_its_distances_whatever_its_pieces() -> None:
     )
     # Distances 0 (the same as one known), 4, 4.5, 6 and 6; the last has no place.
     places = np.array([[0.0], [13.0], [13.5], [15.0], [-6.0], [np.nan]])
-    ids, predicted = names("p", "q", "r", "t", "s", "u"), names(*"XYXYXX")
     confidence = np.array([0.9, 0.7, 0.4, np.nan, 0.2, 0.1])
     is_off = np.array([True, False, True, False, False, False])
     found = []
@@ -91,9 +89,8 @@ def test_a_sample_is_summed_up_by_its_distances_whatever_its_pieces() -> None:
         novel = NovelSet(name="sea", reference=known, held=known.sorted_distances)
         for rows in pieces:
             look = known.look(places[rows])
-            novel.add(ids[rows], look, predicted[rows], confidence[rows], is_off[rows])
+            novel.add(look, confidence[rows], is_off[rows])
         found.append(novel.finding())
-    one, other = found
     for finding in found:
         assert (finding.n, finding.n_placed, finding.n_flagged, finding.n_repeats) == (6, 5, 3, 1)
         assert (finding.n_calibration, finding.n_families, finding.n_training) == (4, 3, 1)
@@ -101,7 +98,6 @@ def test_a_sample_is_summed_up_by_its_distances_whatever_its_pieces() -> None:
         # Of the flagged ones with a confidence, and of the others that have a place.
         assert finding.confidence_flagged == pytest.approx((0.4 + 0.2) / 2)
         assert finding.confidence_others == pytest.approx((0.9 + 0.7) / 2)
-        assert [(row.id, row.far) for row in finding.rows] == [("s", 6.0), ("t", 6.0), ("r", 4.5)]
         assert (finding.edges[0], len(finding.edges)) == (0.0, N_NOVELTY_BINS + 1)
         assert finding.edges[-1] == pytest.approx(6.0)  # which two of eight are
         counts = np.zeros((2, N_NOVELTY_BINS), dtype=int)
@@ -109,13 +105,9 @@ def test_a_sample_is_summed_up_by_its_distances_whatever_its_pieces() -> None:
         counts[1, [0, 20, 22, 29]] = (1, 1, 1, 2)
         assert finding.calibration_counts == tuple(counts[0])
         assert finding.use_counts == tuple(counts[1])
-    assert one.rows[1].predicted_class == "Y" and other.rows[1].nearest == "d"
-    assert (one.rows[0].nearest, one.rows[0].nearest_class) == ("a", "X")
-    assert (one.rows[2].nearest_class, one.rows[2].confidence) == ("Y", 0.4)
-    assert one.rows[2].training_distance == 6.5
 
 
-def test_a_sample_of_nobody_has_one_bin_and_of_many_flagged_ones_the_farthest_are_listed() -> None:
+def test_a_sample_of_nobody_has_one_bin() -> None:
     line = Space(
         kind="vectors",
         scale=np.ones(1),
@@ -128,13 +120,5 @@ def test_a_sample_of_nobody_has_one_bin_and_of_many_flagged_ones_the_farthest_ar
         *(None, 0.4),
     )
     nobody = NovelSet(name="sea", reference=known, held=known.sorted_distances).finding()
-    assert (nobody.n, nobody.rows, np.isnan(nobody.confidence_flagged)) == (0, (), True)
+    assert (nobody.n, np.isnan(nobody.confidence_flagged)) == (0, True)
     assert (nobody.edges[0], nobody.edges[-1]) == (0.0, 1.0)
-    novel = NovelSet(name="sea", reference=known, held=known.sorted_distances)
-    places = np.arange(2.0, 2.0 + MOST_FLAGGED + 5)[:, None] + 1.0
-    ids = names(*(f"p{row}" for row in range(len(places))))
-    nowhere = np.zeros(len(ids), dtype=np.bool_)
-    novel.add(ids, known.look(places), ids, np.ones(len(ids)), nowhere)
-    finding = novel.finding()
-    assert finding.n_flagged == MOST_FLAGGED + 5
-    assert [row.id for row in finding.rows] == list(ids[::-1][:MOST_FLAGGED])

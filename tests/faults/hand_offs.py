@@ -67,12 +67,28 @@ def signed_records(
     correction = ProportionCorrection(
         weight=np.full(shape[0], 1.5), scale=10.0, down=np.full(shape, 0.1), up=np.full(shape, 0.2)
     )
-    head = ("kernel", known.predictions.class_names, 10.0)
     SHIFT_FILES.write(
-        folder / "shift.json", ShiftFile(*head, _shift_finding(known), correction, "0" * 64)
+        folder / "shift.json",
+        ShiftFile(
+            method_spec="kernel",
+            class_names=known.predictions.class_names,
+            scale=10.0,
+            finding=_shift_finding(known),
+            correction=correction,
+            calibration="0" * 64,
+        ),
     )
     yield "shift.json", _use_shift
-    EVENTS_FILES.write(folder / "events.json", EventsFile(*head, EVENTS_FOUND, _events(known)))
+    EVENTS_FILES.write(
+        folder / "events.json",
+        EventsFile(
+            method_spec="kernel",
+            class_names=known.predictions.class_names,
+            scale=10.0,
+            finding=EVENTS_FOUND,
+            model=_events(known),
+        ),
+    )
     yield "events.json", _use_events
     ids = known.predictions.ids[: len(SEQUENCES)]
     space = fit_composition(SEQUENCES, 2)
@@ -84,12 +100,27 @@ def signed_records(
 
 
 def _shift_finding(known: Labelled) -> ShiftFinding:
+    numbers = {field.name for field in fields(ShiftClass)} - {"class_name", "n_predicted"}
     classes = tuple(
-        ShiftClass(name, *[0.3] * 6, 9, *[0.3] * (len(fields(ShiftClass)) - 8))
+        ShiftClass(class_name=name, n_predicted=9, **dict.fromkeys(numbers, 0.3))
         for name in known.predictions.class_names
     )
-    texts, numbers = ("use", "em_matched", "kernel"), (0.95, 9, 9, *[0.5] * 6)
-    return ShiftFinding(*texts, *numbers, classes=classes, sentences=(), curves=())
+    return ShiftFinding(
+        name="use",
+        estimator="em_matched",
+        method="kernel",
+        level=0.95,
+        n_query=9,
+        n_cells=9,
+        compression_error=0.5,
+        condition=0.5,
+        part_applied=0.5,
+        p_no_shift=0.5,
+        gap=0.5,
+        p_label_shift=0.5,
+        classes=classes,
+        curves=(),
+    )
 
 
 EVENTS_FOUND = EventsFinding(
@@ -200,8 +231,12 @@ def held_out(folder: Path, known: Labelled) -> bytes:
     """Return a file of what a method says of held-out proteins."""
     values = np.linspace(0.0, 1.0, known.n_samples)
     path = folder / "held.json"
-    of = labelled_digest(known), HELD_OUT_FACTS
-    HELD_OUT_FILES.write(path, HeldOutFile("kernel", *of, values))
+    HELD_OUT_FILES.write(
+        path,
+        HeldOutFile(
+            method="kernel", set=labelled_digest(known), facts=HELD_OUT_FACTS, confidence=values
+        ),
+    )
     return path.read_bytes()
 
 

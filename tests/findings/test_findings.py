@@ -8,10 +8,11 @@ import pytest
 
 from credence import __version__
 from credence.findings import (
+    Caution,
     Findings,
     MethodFinding,
     MetricValue,
-    Notice,
+    MixDoubts,
     Provenance,
     Results,
     Setting,
@@ -51,7 +52,7 @@ def findings() -> Findings:
                 n_clusters=2,
             ),
         ),
-        notices=(Notice(kind="ties", text="Two.", class_name="A", is_warning=True),),
+        cautions=(Caution(kind="ties", counts={"proteins": 2}, class_name="A", is_warning=True),),
     )
     method = MethodFinding(
         name="m", summary="A method.", reference="", settings=(Setting(name="a", value="1"),)
@@ -73,7 +74,7 @@ def test_findings_survive_json_bit_for_bit() -> None:
     expected = findings()  # Its results hold NaN, which is equal to nothing but the same object
     assert dataclasses.replace(back, results=expected.results) == expected
     assert back.results.confusion == ((1, 0), (2, 0))
-    assert back.results.notices == findings().results.notices
+    assert back.results.cautions == findings().results.cautions
     assert math.isnan(back.results.metrics[0].lower)
 
 
@@ -87,7 +88,7 @@ def test_findings_of_a_newer_schema_are_refused_by_name() -> None:
     record = to_record(findings()) | {"schema": "credence/findings/4"}
     assert refusal(from_record, Findings, record, "results/demo/findings.json", AGAIN) == (
         "results/demo/findings.json, column 'schema': 'credence/findings/4' is not "
-        f"'credence/findings/3', the only one that credence {__version__} reads. {AGAIN}"
+        f"'credence/findings/4', the only one that credence {__version__} reads. {AGAIN}"
     )
 
 
@@ -100,14 +101,45 @@ def test_records_name_no_clock_host_or_path() -> None:
 def test_what_was_found_of_a_composition_survives_json() -> None:
     nan = float("nan")
     entry = ShiftClass(
-        *("Portal", 0.1, 0.2, 0.15, 0.25, 0.18, 2.0, 7, 40.0, 31.5, 6.8, 0.7, nan),
-        *(2.5, 1.0, 4.0),
+        class_name="Portal",
+        calibration_proportion=0.1,
+        share=0.2,
+        lower=0.15,
+        upper=0.25,
+        applied=0.18,
+        weight=2.0,
+        n_predicted=7,
+        effective_before=40.0,
+        effective_after=31.5,
+        score_median=6.8,
+        confidence_before=0.7,
+        confidence_after=nan,
+        elsewhere=2.5,
+        elsewhere_lower=1.0,
+        elsewhere_upper=4.0,
     )
-    curve = ShiftCurve("Portal", (0.0, 1.0), *((0.3, 1 / 3),) * 3)
+    curve = ShiftCurve(
+        class_name="Portal",
+        score=(0.0, 1.0),
+        after=(0.3, 1 / 3),
+        after_lower=(0.3, 1 / 3),
+        after_upper=(0.3, 1 / 3),
+    )
     shift = ShiftFinding(
-        *("use", "em_matched", "kernel", 0.95, 9, 9, 0.0, 3.5, 0.9, 0.01, 0.02, 0.5),
+        name="use",
+        estimator="em_matched",
+        method="kernel",
+        level=0.95,
+        n_query=9,
+        n_cells=9,
+        compression_error=0.0,
+        condition=3.5,
+        part_applied=0.9,
+        p_no_shift=0.01,
+        gap=0.02,
+        p_label_shift=0.5,
         classes=(entry,),
-        sentences=("Take care.",),
+        doubts=MixDoubts(missing=("Portal",)),
         curves=(curve,),
     )
     found = dataclasses.replace(findings(), shifts=(shift,))

@@ -130,7 +130,10 @@ def test_widths_and_shares_are_those_of_the_formula() -> None:
     assert halved == pytest.approx([(30 * wide / 2 + 10 * narrow) / 40, other], abs=1e-6)
     # An interval is no wider than 1, and of nobody it has no width.
     unknown = Plan(
-        *(np.array([[5], [0]]), np.zeros((2, 1)), np.full((2, 1), 0.5), np.zeros((2, 1)))
+        n_query=np.array([[5], [0]]),
+        n_known=np.zeros((2, 1)),
+        right=np.full((2, 1), 0.5),
+        n_verify=np.zeros((2, 1)),
     )
     assert unknown.width().tolist() == [1.0, 0.0]
 

@@ -23,7 +23,7 @@ def slow(queries: Floats, points: Floats, n_neighbours: int) -> tuple[Floats, In
 def test_exact_neighbours_are_those_of_the_slow_search() -> None:
     rng = np.random.default_rng(1)
     points, queries = singles(rng.normal(size=(300, 5))), singles(rng.normal(size=(40, 5)))
-    found = Index(points).nearest(queries, 7)
+    found = Index(points=points).nearest(queries, 7)
     distance, place = slow(queries, points, 7)
     np.testing.assert_allclose(found.distance, distance, rtol=1e-14)
     np.testing.assert_array_equal(found.place, place)
@@ -34,7 +34,7 @@ def test_equal_distances_go_to_the_earlier_point_however_many_there_are() -> Non
     grid = np.stack(np.meshgrid(*[np.arange(5.0)] * 3), axis=-1).reshape(-1, 3)
     points = singles(np.concatenate([grid, np.repeat(grid[:1], 40, axis=0), grid]))
     queries = singles(np.concatenate([grid[:30], grid[:5] + 0.5]))
-    found = Index(points).nearest(queries, 4)
+    found = Index(points=points).nearest(queries, 4)
     distance, place = slow(queries, points, 4)
     np.testing.assert_array_equal(found.distance, distance)
     np.testing.assert_array_equal(found.place, place)
@@ -43,7 +43,7 @@ def test_equal_distances_go_to_the_earlier_point_however_many_there_are() -> Non
 def test_points_far_from_the_origin_lose_no_digits() -> None:
     rng = np.random.default_rng(2)
     points = singles(1e4 + rng.normal(size=(200, 3)))
-    found = Index(points).nearest(points, 3)
+    found = Index(points=points).nearest(points, 3)
     distance, place = slow(points, points, 3)
     np.testing.assert_array_equal(found.place, place)
     np.testing.assert_allclose(found.distance, distance, rtol=1e-14)
@@ -52,9 +52,9 @@ def test_points_far_from_the_origin_lose_no_digits() -> None:
 def test_the_answer_to_one_query_does_not_depend_on_the_others() -> None:
     rng = np.random.default_rng(3)
     points, queries = singles(rng.normal(size=(500, 8))), singles(rng.normal(size=(60, 8)))
-    together = Index(points).nearest(queries, 5)
+    together = Index(points=points).nearest(queries, 5)
     for row in range(0, 60, 7):
-        alone = Index(points).nearest(queries[row : row + 1], 5)
+        alone = Index(points=points).nearest(queries[row : row + 1], 5)
         np.testing.assert_array_equal(alone.distance[0], together.distance[row])
         np.testing.assert_array_equal(alone.place[0], together.place[row])
 
@@ -62,15 +62,15 @@ def test_the_answer_to_one_query_does_not_depend_on_the_others() -> None:
 def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     points, queries = singles(rng.normal(size=(90, 3))), singles(rng.normal(size=(50, 3)))
-    whole = Index(points).nearest(queries, 3)
+    whole = Index(points=points).nearest(queries, 3)
     monkeypatch.setattr(neighbours, "QUERIES_IN_BLOCK", 7)
-    parts = Index(points).nearest(queries, 3, threads=2)
+    parts = Index(points=points).nearest(queries, 3, threads=2)
     np.testing.assert_array_equal(parts.distance, whole.distance)
     np.testing.assert_array_equal(parts.place, whole.place)
 
 
 def test_no_query_gives_no_answer() -> None:
-    found = Index(singles(np.eye(3))).nearest(np.empty((0, 3)), 2)
+    found = Index(points=singles(np.eye(3))).nearest(np.empty((0, 3)), 2)
     assert found.distance.shape == (0, 2) and found.place.shape == (0, 2)
 
 

@@ -27,7 +27,7 @@ from small_families import objects, random_protein
 
 CLASSES = ("HTJ", "Portal", "Other")
 NOTHING = np.empty(0, dtype=object)
-NO_TRAINING = Proteins(NOTHING, NOTHING)
+NO_TRAINING = Proteins(ids=NOTHING, sequences=NOTHING)
 EXACT = SequenceSearch(finder=ExactFinder(), thresholds=Thresholds())
 
 
@@ -49,15 +49,15 @@ def world() -> World:
     rng = np.random.default_rng(5)
     texts = [random_protein(rng) for _ in range(6)]
     known = KnownSet(
-        objects(["a", "b", "c", "d", "e", "f"]),
-        objects(texts),
-        np.array([0, 1, 2, 0, 1, 2]),
-        objects(["A", "B", "C", "D", "E", "F"]),
-        objects(["1", "2", "1", "test", "", "2"]),
-        objects(["calibration"] * 3 + ["test", "set_aside", "calibration"]),
+        ids=objects(["a", "b", "c", "d", "e", "f"]),
+        sequences=objects(texts),
+        class_=np.array([0, 1, 2, 0, 1, 2]),
+        cluster=objects(["A", "B", "C", "D", "E", "F"]),
+        group=objects(["1", "2", "1", "test", "", "2"]),
+        role=objects(["calibration"] * 3 + ["test", "set_aside", "calibration"]),
     )
-    training = Proteins(objects(["t"]), objects([random_protein(rng)]))
-    return World(known, training, rng)
+    training = Proteins(ids=objects(["t"]), sequences=objects([random_protein(rng)]))
+    return World(known=known, training=training, rng=rng)
 
 
 def attached(world: World, new: dict[str, tuple[str, int]]) -> dict[str, Any]:
@@ -65,9 +65,9 @@ def attached(world: World, new: dict[str, tuple[str, int]]) -> dict[str, Any]:
         world.known,
         world.training,
         NewSet(
-            objects(list(new)),
-            objects([text for text, _ in new.values()]),
-            np.array([class_ for _, class_ in new.values()]),
+            ids=objects(list(new)),
+            sequences=objects([text for text, _ in new.values()]),
+            class_=np.array([class_ for _, class_ in new.values()]),
         ),
         EXACT,
         CLASSES,
@@ -156,14 +156,14 @@ def test_a_training_protein_under_its_own_or_another_name_is_a_relative_of_train
 def test_an_old_twin_with_the_label_makes_a_repeat_though_another_twin_disagrees() -> None:
     text = random_protein(np.random.default_rng(1))
     known = KnownSet(
-        objects(["x", "y"]),
-        objects([text, text]),
-        np.array([0, 1]),
-        objects(["C", "C"]),
-        objects(["1", "1"]),
-        objects(["calibration"] * 2),
+        ids=objects(["x", "y"]),
+        sequences=objects([text, text]),
+        class_=np.array([0, 1]),
+        cluster=objects(["C", "C"]),
+        group=objects(["1", "1"]),
+        role=objects(["calibration"] * 2),
     )
-    world = World(known, NO_TRAINING, np.random.default_rng(0))
+    world = World(known=known, training=NO_TRAINING, rng=np.random.default_rng(0))
     got = attached(world, {"new": (text, 1)})
     assert got["new"][:1] == ("exact_repeat",)
     assert got["new"][3] == "same sequence as 'y'"
@@ -173,17 +173,21 @@ def test_a_cut_that_another_cut_makes_needless_is_taken_back() -> None:
     # p – q – r at groups 1, 2 and 3: p is cut to part 1 from 2, then q to part 2 from 3;
     # without q, p touches group 1 alone.
     known = KnownSet(
-        objects(["a", "b", "c"]),
-        objects(["A", "B", "C"]),
-        np.array([0, 0, 0]),
-        objects(["a", "b", "c"]),
-        objects(["1", "2", "3"]),
-        objects(["calibration"] * 3),
+        ids=objects(["a", "b", "c"]),
+        sequences=objects(["A", "B", "C"]),
+        class_=np.array([0, 0, 0]),
+        cluster=objects(["a", "b", "c"]),
+        group=objects(["1", "2", "3"]),
+        role=objects(["calibration"] * 3),
     )
     search = Listed(
         old_pairs={("p", "a"), ("q", "b"), ("r", "c")}, new_pairs={("p", "q"), ("q", "r")}
     )
-    new = NewSet(objects(["p", "q", "r"]), objects(["P", "Q", "R"]), np.array([0, 0, 0]))
+    new = NewSet(
+        ids=objects(["p", "q", "r"]),
+        sequences=objects(["P", "Q", "R"]),
+        class_=np.array([0, 0, 0]),
+    )
     found = attach_trove(known, NO_TRAINING, new, search, CLASSES)
     assert found.outcome.tolist() == ["added", "bridges_groups", "added"]
     assert found.group.tolist() == ["1", "", "3"]
@@ -227,12 +231,12 @@ def grown(known: KnownSet, new: NewSet, found: Attachment) -> KnownSet:
     ids = new.ids.astype(str)
     rows = [row for row in np.argsort(ids, kind="stable") if found.is_added[row]]
     return KnownSet(
-        np.concatenate([known.ids, new.ids[rows]]),
-        np.concatenate([known.sequences, new.sequences[rows]]),
-        np.concatenate([known.class_, new.class_[rows]]),
-        np.concatenate([known.cluster, found.cluster[rows]]),
-        np.concatenate([known.group, found.group[rows]]),
-        np.concatenate([known.role, objects(["calibration"] * len(rows))]),
+        ids=np.concatenate([known.ids, new.ids[rows]]),
+        sequences=np.concatenate([known.sequences, new.sequences[rows]]),
+        class_=np.concatenate([known.class_, new.class_[rows]]),
+        cluster=np.concatenate([known.cluster, found.cluster[rows]]),
+        group=np.concatenate([known.group, found.group[rows]]),
+        role=np.concatenate([known.role, objects(["calibration"] * len(rows))]),
     )
 
 
@@ -269,17 +273,17 @@ class Fixed(Listed):
 
 
 def _by_text(proteins: Proteins) -> Proteins:
-    return Proteins(proteins.sequences, proteins.sequences)
+    return Proteins(ids=proteins.sequences, sequences=proteins.sequences)
 
 
 def base() -> KnownSet:
     return KnownSet(
-        objects(["old1", "old2", "old3"]),
-        objects(["o1", "o2", "o3"]),
-        np.array([0, 1, 2]),
-        objects(["old1", "old2", "old3"]),
-        objects(["1", "2", "3"]),
-        objects(["calibration"] * 3),
+        ids=objects(["old1", "old2", "old3"]),
+        sequences=objects(["o1", "o2", "o3"]),
+        class_=np.array([0, 1, 2]),
+        cluster=objects(["old1", "old2", "old3"]),
+        group=objects(["1", "2", "3"]),
+        role=objects(["calibration"] * 3),
     )
 
 
@@ -293,25 +297,30 @@ def test_releases_keep_what_is_old_and_a_trove_again_adds_nothing(
         names = list(trove)
         # The same sequence may bear another name in another trove.
         new = NewSet(
-            objects([f"{name}.{number}" for name in names]),
-            objects(names),
-            np.array([trove[name] for name in names], dtype=np.int64),
+            ids=objects([f"{name}.{number}" for name in names]),
+            sequences=objects(names),
+            class_=np.array([trove[name] for name in names], dtype=np.int64),
         )
         found = attach_trove(known, NO_TRAINING, new, search, CLASSES)
         after = grown(known, new, found)
         assert_same(
-            KnownSet(*(values[: known.n_proteins] for values in vars(after).values())), known
+            KnownSet(**{name: values[: known.n_proteins] for name, values in vars(after).items()}),
+            known,
         )
         assert sum(found.counts().values()) == len(names)
         _assert_sound(after, relatives)
         shuffled = list(range(len(names)))
         random.shuffle(shuffled)
-        turned = NewSet(*(values[shuffled] for values in vars(new).values()))
+        turned = NewSet(**{name: values[shuffled] for name, values in vars(new).items()})
         other = attach_trove(known, NO_TRAINING, turned, search, CLASSES)
         assert_same(grown(known, turned, other), after)
         again = attach_trove(after, NO_TRAINING, new, search, CLASSES)
         assert not again.is_added.any()
-        renamed = NewSet(objects([f"{id_}.again" for id_ in new.ids]), new.sequences, new.class_)
+        renamed = NewSet(
+            ids=objects([f"{id_}.again" for id_ in new.ids]),
+            sequences=new.sequences,
+            class_=new.class_,
+        )
         assert not attach_trove(after, NO_TRAINING, renamed, search, CLASSES).is_added.any()
         known = after
 
@@ -332,47 +341,51 @@ def _assert_sound(known: KnownSet, relatives: set[tuple[str, str]]) -> None:
 
 def test_new_families_go_where_their_class_is_scarce() -> None:
     known = KnownSet(
-        objects(["a", "b"]),
-        objects(["o1", "o2"]),
-        np.array([0, 1]),
-        objects(["a", "b"]),
-        objects(["1", "2"]),
-        objects(["calibration"] * 2),
+        ids=objects(["a", "b"]),
+        sequences=objects(["o1", "o2"]),
+        class_=np.array([0, 1]),
+        cluster=objects(["a", "b"]),
+        group=objects(["1", "2"]),
+        role=objects(["calibration"] * 2),
     )
-    new = NewSet(objects(["x", "y"]), objects(["p1", "p2"]), np.array([0, 1]))
+    new = NewSet(ids=objects(["x", "y"]), sequences=objects(["p1", "p2"]), class_=np.array([0, 1]))
     found = attach_trove(known, NO_TRAINING, new, Fixed(set()), CLASSES)
     assert found.group.tolist() == ["2", "1"]
 
 
 def test_a_new_cluster_never_bears_the_name_of_an_old_one() -> None:
     known = KnownSet(
-        objects(["a"]),
-        objects(["o1"]),
-        np.array([0]),
-        objects(["x"]),
-        objects(["1"]),
-        objects(["calibration"]),
+        ids=objects(["a"]),
+        sequences=objects(["o1"]),
+        class_=np.array([0]),
+        cluster=objects(["x"]),
+        group=objects(["1"]),
+        role=objects(["calibration"]),
     )
-    new = NewSet(objects(["x"]), objects(["p1"]), np.array([0]))
+    new = NewSet(ids=objects(["x"]), sequences=objects(["p1"]), class_=np.array([0]))
     found = attach_trove(known, NO_TRAINING, new, Fixed(set()), CLASSES)
     assert found.cluster.tolist() == ["x+"]
 
 
 def test_given_clusters_say_who_is_related() -> None:
     known = KnownSet(
-        objects(["a", "b", "c"]),
-        objects([""] * 3),
-        np.array([0, 1, 2]),
-        objects(["K1", "K2", "K3/1"]),
-        objects(["1", "2", "1"]),
-        objects(["calibration"] * 3),
+        ids=objects(["a", "b", "c"]),
+        sequences=objects([""] * 3),
+        class_=np.array([0, 1, 2]),
+        cluster=objects(["K1", "K2", "K3/1"]),
+        group=objects(["1", "2", "1"]),
+        role=objects(["calibration"] * 3),
     )
-    training = Proteins(objects(["t"]), objects([""]))
+    training = Proteins(ids=objects(["t"]), sequences=objects([""]))
     search = TableSearch(
         old={"a": "K1", "b": "K2", "c": "K3", "t": "K4"},
         new={"x": "K2", "y": "K4", "z": "K9", "w": "K9"},
     )
-    new = NewSet(objects(["x", "y", "z", "w"]), objects([""] * 4), np.array([1, 1, 0, 0]))
+    new = NewSet(
+        ids=objects(["x", "y", "z", "w"]),
+        sequences=objects([""] * 4),
+        class_=np.array([1, 1, 0, 0]),
+    )
     found = attach_trove(known, training, new, search, CLASSES)
     assert found.outcome.tolist() == ["added", "training_relative", "added", "added"]
     assert found.cluster.tolist() == ["K2", "", "w", "w"]
@@ -382,20 +395,22 @@ def test_given_clusters_say_who_is_related() -> None:
 
 def test_without_sequences_a_protein_is_its_id() -> None:
     known = KnownSet(
-        objects(["a", "b"]),
-        objects(["", ""]),
-        np.array([0, 1]),
-        objects(["a", "b"]),
-        objects(["1", "2"]),
-        objects(["calibration"] * 2),
+        ids=objects(["a", "b"]),
+        sequences=objects(["", ""]),
+        class_=np.array([0, 1]),
+        cluster=objects(["a", "b"]),
+        group=objects(["1", "2"]),
+        role=objects(["calibration"] * 2),
     )
-    new = NewSet(objects(["a", "b", "c"]), objects([""] * 3), np.array([0, 0, 0]))
+    new = NewSet(
+        ids=objects(["a", "b", "c"]), sequences=objects([""] * 3), class_=np.array([0, 0, 0])
+    )
     found = attach_trove(known, NO_TRAINING, new, TroveSearch(), CLASSES)
     assert found.outcome.tolist() == ["exact_repeat", "label_conflict", "added"]
     assert found.cluster.tolist() == ["", "", "c"]
 
 
 def test_an_empty_trove_adds_nothing(world: World) -> None:
-    new = NewSet(NOTHING, NOTHING, np.empty(0, dtype=np.int64))
+    new = NewSet(ids=NOTHING, sequences=NOTHING, class_=np.empty(0, dtype=np.int64))
     found = attach_trove(world.known, world.training, new, EXACT, CLASSES)
     assert found.counts() == dict.fromkeys(OUTCOMES, 0)

@@ -82,8 +82,15 @@ def comparison_of(
     options = options or FitOptions(min_positives=1.0, n_draws=0)
     known = labelled.predictions
     calibrator = parse_method(method, "test").build(replace(options, n_draws=0))
-    shape = (known.class_names, known.scale, known.resolution)
-    return Comparison(method, calibrator, *shape, options, n_signs=0)
+    return Comparison(
+        method=method,
+        calibrator=calibrator,
+        class_names=known.class_names,
+        scale=known.scale,
+        resolution=known.resolution,
+        options=options,
+        n_signs=0,
+    )
 
 
 def by_hand(n_draws: int = 0) -> tuple[ReleaseData, ReleaseData, Comparison]:
@@ -360,8 +367,17 @@ def changed(before: float, fixed: float, after: float, **bounds: float) -> Class
     names = ("total", "evidence", "composition")
     ends = {f"{name}_{end}": NAN for name in names for end in ("lower", "upper")}
     change = Change(before=before, fixed=fixed, after=after, **(ends | bounds))
-    counts = ((30, 50), (30, 50), (12, 20), (9, 9))
-    return ClassChange("Tail", *counts, (), 5.0, change, None)
+    return ClassChange(
+        class_name="Tail",
+        n_true=(30, 50),
+        n_predicted=(30, 50),
+        n_correct=(12, 20),
+        n_clusters=(9, 9),
+        parameters=(),
+        score=5.0,
+        change=change,
+        share=None,
+    )
 
 
 @pytest.mark.parametrize(

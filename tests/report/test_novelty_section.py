@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from credence.findings import DistanceBand, Findings, NovelProtein, NoveltyFinding
+from credence.findings import DistanceBand, Findings, NoveltyFinding
 from credence.records import from_record, to_record
 from credence.report.blocks import FigureRow, Folded, Paragraph
 from credence.report.html import render
@@ -15,18 +15,6 @@ HOSTILE = '<script>alert("x")</script>'
 
 
 def found(**changes: object) -> NoveltyFinding:
-    row = NovelProtein(
-        id=HOSTILE,
-        predicted_class="Portal",
-        confidence=0.9,
-        p=0.001,
-        far=0.9,
-        identity=0.3,
-        coverage=0.4,
-        nearest=HOSTILE,
-        nearest_class="Collar",
-        training_distance=NAN,
-    )
     known = NoveltyFinding(
         name="mine",
         features="composition",
@@ -45,7 +33,6 @@ def found(**changes: object) -> NoveltyFinding:
         calibration_counts=(300, 100),
         use_counts=(9, 1),
         flag_distance=1.5,
-        rows=(row,),
     )
     return replace(known, **changes)  # type: ignore[arg-type]
 
@@ -75,13 +62,13 @@ def test_each_number_stands_with_its_n_and_with_what_to_do(small: Findings) -> N
 
 
 def test_few_families_flag_none_and_the_page_says_so(small: Findings) -> None:
-    words = texts(with_novelty(small, found(n_flagged=0, rows=(), flag_distance=NAN)))
+    words = texts(with_novelty(small, found(n_flagged=0, flag_distance=NAN)))
     assert "So few families can flag none: this says nothing of the proteins." in words
     assert "More labelled families are needed" in words
 
 
 def test_where_nothing_is_flagged_nothing_is_to_be_done(small: Findings) -> None:
-    words = texts(with_novelty(small, found(n_flagged=0, rows=())))
+    words = texts(with_novelty(small, found(n_flagged=0)))
     assert "No protein is flagged" in words and "Do not count" not in words
 
 

@@ -199,7 +199,7 @@ def test_like_notices_are_one_entry_with_their_classes(small: Findings) -> None:
         Notice(kind="clipped", text="a clips 2.", class_name=None),
         Notice(kind="clipped", text="b clips 3.", class_name=None),
     )
-    found = replace(small, notices=own, results=replace(small.results, notices=(), tests=()))
+    found = replace(small, notices=own, results=replace(small.results, cautions=(), tests=()))
     (block,) = measuring.notices(replace(found, split=None)).blocks
     assert isinstance(block, NoticeList)
     assert [(notice.text, notice.is_warning) for notice in block.notices] == [

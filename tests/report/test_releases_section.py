@@ -39,10 +39,10 @@ HOSTILE = '<script>alert("1")</script>'
 
 
 def change(before: float, fixed: float, after: float, width: float = 0.02) -> Change:
-    bounds = []
-    for value in (after - before, fixed - before, after - fixed):
-        bounds += [value - width, value + width]
-    return Change(before, fixed, after, *bounds)
+    steps = {"total": after - before, "evidence": fixed - before, "composition": after - fixed}
+    bounds = {f"{name}_lower": value - width for name, value in steps.items()}
+    bounds |= {f"{name}_upper": value + width for name, value in steps.items()}
+    return Change(before=before, fixed=fixed, after=after, **bounds)
 
 
 def class_change(name: str, moved: Change | None, counts: tuple[int, int]) -> ClassChange:

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from credence.findings import CorrectedQuality, Findings, NoveltyFinding, Sameness
+from credence.findings import CorrectedQuality, Findings, MixDoubts, NoveltyFinding, Sameness
 from credence.report.blocks import FigureRow, Folded, Heading, NoticeList, Section, TableBlock
 from credence.report.html import render
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.measuring import section as measuring
 from credence.report.sections.shift import mix_fit, mix_sentences, section
+from credence.sentences import INSEPARABLE
 from shift_findings import NAN, shift_class, shift_finding
 
 
@@ -119,7 +120,7 @@ def test_what_scores_and_sequences_show_of_unknown_proteins_is_said_together(
         name="sea water", features="composition", flag=0.95, n=50, n_placed=50, n_flagged=17,
         n_repeats=0, n_off=0, n_calibration=120, n_families=90, n_training=0,
         confidence_flagged=0.5, confidence_others=0.5, edges=(), calibration_counts=(),
-        use_counts=(), flag_distance=0.5, rows=(),
+        use_counts=(), flag_distance=0.5,
     )  # fmt: skip
     found = replace(small, shifts=(shift_finding(sameness=SAME),), novelties=(far,))
     whole = str(built(found).blocks)
@@ -146,13 +147,16 @@ def test_every_p_value_of_a_sample_stands_beside_its_power(
 
 
 def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
-    folded, *_ = blocks_of(mixed, Folded)
+    shift = shift_finding(part_applied=0.8)
+    folded, *_ = blocks_of(replace(mixed, shifts=(shift,)), Folded)
     (notices,) = (block for block in folded.blocks if isinstance(block, NoticeList))
+    kind = "class proportions of sea water"
     assert [(notice.kind, notice.text, notice.is_warning) for notice in notices.notices] == [
-        ("class proportions of sea water", "The classifier takes some classes for others.", True),
+        (kind, INSEPARABLE, True),
         (
-            "class proportions of sea water",
-            "90 % of the estimated difference is corrected for.",
+            kind,
+            "80 % of the estimated difference from the calibration set is applied (the rest may "
+            "be chance).",
             False,
         ),
     ]
@@ -190,7 +194,7 @@ def test_each_query_set_has_its_own_part(mixed: Findings) -> None:
 
 def test_hostile_names_stay_text(hostile: Findings) -> None:
     attack = "</script><script>alert(1)</script>"
-    shift = shift_finding(name=attack, sentences=(attack,), curves=())
+    shift = shift_finding(name=attack, doubts=MixDoubts(missing=(attack,)), curves=())
     page = render(replace(hostile, shifts=(shift,)))
     assert "<script>alert" not in page
 

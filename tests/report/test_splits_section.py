@@ -67,13 +67,7 @@ FOUND = SplitFinding(
             first="a", first_group="1", second="b", second_group="2", identity=0.52, coverage=0.9
         ),
     ),
-    apart=(
-        Apart(
-            reason="connects parts of a cluster larger than a group",
-            n=1,
-            examples=("x: connects",),
-        ),
-    ),
+    apart=(Apart(reason="connects parts of a cluster larger than a group", n=1),),
     n_counted=40,
     n_by_chance=1,
     n_cut=1,

@@ -12,9 +12,9 @@ from tests.small_events import finding as events_finding
 
 from credence.findings import (
     Apart,
+    Caution,
     Findings,
     InputFile,
-    Notice,
     NoveltyFinding,
     ReleasesFinding,
     ReleaseState,
@@ -29,6 +29,7 @@ from credence.report.page_data import readme, report_record
 from credence.report.sections import first, lists, overview, publish
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.measuring import all_notices, floor_words
+from credence.sentences import notices_of
 from credence.stages.evaluate import _method_finding
 
 WHAT_RAN = (
@@ -76,7 +77,7 @@ def run(small: Findings, **ran: bool) -> Findings:
         n_joined=0, largest_share=0.1, size_low=0.9, size_high=1.1,
         classes=(SplitClass(class_name="Portal", n=120, n_clusters=50, deviation=0.0,
         lower_bound=0.0, n_examined=60, n_crossing=1),), groups=(), edges=(),
-        apart=(Apart(reason=kind, n=3, examples=("x",)),) if ran["training"] else (),
+        apart=(Apart(reason=kind, n=3),) if ran["training"] else (),
         clusters=made_by, n_training=70 if ran["training"] else 0,
     )  # fmt: skip
     first = ReleaseState(
@@ -135,7 +136,7 @@ def run(small: Findings, **ran: bool) -> Findings:
                 name="sea water", features="vectors", flag=0.95, n=50, n_placed=50, n_flagged=7,
                 n_repeats=0, n_off=0, n_calibration=120, n_families=90, n_training=0,
                 confidence_flagged=0.5, confidence_others=0.5, edges=(), calibration_counts=(),
-                use_counts=(), flag_distance=0.5, rows=(),
+                use_counts=(), flag_distance=0.5,
             ),
         ) if ran["novelty"] else (),
     )  # fmt: skip
@@ -237,10 +238,10 @@ def test_a_column_without_a_number_is_not_shown(small: Findings) -> None:
 
 def test_sequences_without_two_relatives_are_not_asked_for_again(small: Findings) -> None:
     found = run(small, **{what: what == "proteins" for what in WHAT_RAN})
-    alone = Notice(
-        kind="no relatives", text="Give the sequences, or a table of clusters.", is_warning=True
-    )
-    results = replace(small.results, n_clusters=small.results.n_samples, notices=(alone,))
+    cautions = (Caution(kind="no relatives", is_warning=True),)
+    results = replace(small.results, n_clusters=small.results.n_samples, cautions=cautions)
+    (alone,) = notices_of(results)
+    assert alone.text.endswith("Give the sequences, or a table of clusters.")
     assert alone not in all_notices(replace(found, results=results))
     unknown = run(small, **dict.fromkeys(WHAT_RAN, False))
     assert alone in all_notices(replace(unknown, results=results))

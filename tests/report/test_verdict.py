@@ -386,8 +386,15 @@ def test_who_is_compared_with_whom_does_not_decide_whether_scores_help(small: Fi
     for lower, upper in ((-0.3, -0.1), (-0.1, 0.2), (0.1, 0.4)):
         findings = case(small, nll=(lower, upper))
         turned = Difference(
-            *("class_only", "kernel", None, "held_out", "nll"),
-            *(-(lower + upper) / 2, -upper, -lower, 120),
+            method="class_only",
+            reference="kernel",
+            class_name=None,
+            sample="held_out",
+            metric="nll",
+            value=-(lower + upper) / 2,
+            lower=-upper,
+            upper=-lower,
+            n=120,
         )
         others = (
             replace(turned, class_name="Portal", value=9.0, lower=9.0, upper=9.0),

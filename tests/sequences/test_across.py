@@ -21,7 +21,9 @@ def sets() -> tuple[Proteins, Proteins, np.ndarray]:
     every = families(rng, 10, 6, 90)
     rows = rng.permutation(every.n_proteins)
     new, old = every.take(rows[:20]), every.take(rows[20:])
-    new = Proteins(np.append(new.ids, ["twin"]), np.append(new.sequences, old.sequences[:1]))
+    new = Proteins(
+        ids=np.append(new.ids, ["twin"]), sequences=np.append(new.sequences, old.sequences[:1])
+    )
     return new, old, rng.choice(objects(["1", "2", "3"]), old.n_proteins)
 
 
@@ -83,15 +85,15 @@ def test_mmseqs_finds_the_same_groups() -> None:
 def test_a_peptide_is_a_relative_of_what_contains_it() -> None:
     rng = np.random.default_rng(2)
     whole = random_protein(rng, 120)
-    new = Proteins(objects(["peptide", "chance"]), objects([whole[40:55], "WWCC"]))
-    old = Proteins(objects(["whole"]), objects([whole]))
+    new = Proteins(ids=objects(["peptide", "chance"]), sequences=objects([whole[40:55], "WWCC"]))
+    old = Proteins(ids=objects(["whole"]), sequences=objects([whole]))
     found = relatives_by_label(new, old, objects(["1"]), ExactFinder(), RELATIVES)
     assert (found.first.tolist(), found.second.tolist()) == ([0], [0])
 
 
 def test_nothing_has_no_relatives() -> None:
-    some = Proteins(objects(["a"]), objects(["MKV"]))
-    none = Proteins(objects([]), objects([]))
+    some = Proteins(ids=objects(["a"]), sequences=objects(["MKV"]))
+    none = Proteins(ids=objects([]), sequences=objects([]))
     for new, old in ((some, none), (none, some)):
         label = objects(["1"] * old.n_proteins)
         assert relatives_by_label(new, old, label, ExactFinder(), RELATIVES).n_pairs == 0

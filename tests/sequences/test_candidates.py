@@ -8,7 +8,7 @@ from credence.relatives import candidates
 from credence.relatives.alignment import GAP_EXTEND, GAP_OPEN, MATRIX, Library
 from credence.relatives.candidates import Candidates
 from credence.relatives.graph import components
-from credence.relatives.pairs import Pairs, Thresholds, alike, distinct, no_pairs, score_needed
+from credence.relatives.pairs import Pairs, Thresholds, distinct, no_pairs, score_needed
 from credence.simulate.sequences import codes, mutated, written
 
 LOOSER = Thresholds().looser()
@@ -197,7 +197,7 @@ def test_relatives_that_nobody_proposed_are_met_where_others_of_their_families_a
         no_pairs(), given, nothing_more
     )
     assert set(partition(len(texts), joined)) == {0}
-    monkeypatch.setattr(candidates, "MOST_PER_LINK", 0)
+    monkeypatch.setattr(Candidates, "_climbed", lambda *_: iter(()))
     parted = Candidates(library=Library(texts=found.texts), thresholds=LOOSER).connect(
         no_pairs(), given, nothing_more
     )
@@ -301,24 +301,82 @@ def test_the_second_search_may_be_the_first_that_finds_anything() -> None:
     assert (found.first.tolist(), found.second.tolist()) == ([0], [1])
 
 
+def two_families(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return sequences of two families that are remotely alike, and the family of each."""
+    rng = np.random.default_rng(seed)
+    root = codes("".join(rng.choice(LETTERS, 150)))
+    texts = [
+        written(mutated(ancestor, rng.uniform(0.4, 0.95), rng))
+        for ancestor in (mutated(root, 0.6, rng), mutated(root, 0.6, rng))
+        for _ in range(20)
+    ]
+    found = distinct(np.array(texts, dtype=object))
+    return found.texts, (np.arange(40) >= 20).astype(np.int64)[np.argsort(found.code)]
+
+
 @pytest.mark.parametrize("most", [1, 3, 1_000])
-def test_each_member_of_one_is_compared_with_each_of_the_other(
-    most: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_from_any_pair_lead_to_one_that_is_the_best_of_its_row_and_column(
+    most: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", most)
-    compared: list[tuple[int, int]] = []
+    texts, home = two_families(seed)
+    library = Library(texts=texts)
+    finder = Candidates(library=library, thresholds=LOOSER)
+    rows, columns = np.flatnonzero(home == 0), np.flatnonzero(home == 1)
+    first, second = (ends.ravel() for ends in np.meshgrid(rows, columns, indexing="ij"))
+    every = finder._alike(np.minimum(first, second), np.maximum(first, second))
+    assert len(every.first) > 20
+    worst = int(every.score.argmin())
+    met = candidates.together([*finder._climbed(home, every.take(np.array([worst])))])
+    # The slow twin: compare with all, and go on from the better one.
+    worth = {
+        frozenset(pair): score / min(map(len, texts[list(pair)]))
+        for *pair, score in zip(
+            every.first.tolist(), every.second.tolist(), every.score, strict=True
+        )
+    }
+    at, n_steps = frozenset([int(every.first[worst]), int(every.second[worst])]), 0
+    while True:
+        better = max((pair for pair in worth if pair & at), key=lambda pair: worth[pair])
+        if worth[better] <= worth[at]:
+            break
+        at, n_steps = better, n_steps + 1
+    assert n_steps > 0
+    pairs = [*zip(met.first.tolist(), met.second.tolist(), strict=True)]
+    assert tuple(sorted(at)) in pairs
+    assert len(pairs) == len(set(pairs)) < len(every.first)
 
-    def between(self: Candidates, waiting: list[np.ndarray], *rest: object) -> Pairs:
-        compared.extend(zip(*np.concatenate(waiting, axis=1).tolist(), strict=True))
-        return no_pairs()
 
-    monkeypatch.setattr(Candidates, "_between", between)
-    # 0, 2 and 4 are together, and 1 and 3.
-    near = alike(np.array([0, 0, 1]), np.array([2, 4, 3]))
-    pair = candidates.Alike(first=np.array([0]), second=np.array([1]), score=np.array([99.0]))
-    library = Library(texts=world(n_families=1))
-    Candidates(library=library, thresholds=LOOSER)._families([near], pair)
-    assert sorted(compared) == [(0, 1), (0, 3), (2, 1), (2, 3), (4, 1), (4, 3)]
+def test_alignments_go_on_while_some_of_many_join_and_the_best_come_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = world()
+    library = Library(texts=texts)
+    finder = Candidates(library=library, thresholds=LOOSER)
+    first, second = every_pair(len(texts))
+    every = finder._alike(first, second)
+    aligned: list[int] = []
+    align = Library.align
+
+    def counted(self: Library, pairs: object) -> Pairs:
+        result = align(self, pairs)  # type: ignore[arg-type]
+        aligned.append(result.n_pairs)
+        return result
+
+    monkeypatch.setattr(Library, "align", counted)
+    whole = partition(len(texts), finder.connect_every())
+    aligned.clear()
+    assert partition(len(texts), finder._best_first([no_pairs()], every)) == whole
+    assert sum(aligned) < len(every.first) / 2
+    # Nothing that is alike is an edge: it ends after as many as were asked for.
+    strict = Candidates(library=library, thresholds=Thresholds(identity=0.99, coverage=0.0))
+    monkeypatch.setattr(Candidates, "_beats", lambda self, first, *_: np.ones(len(first), bool))
+    monkeypatch.setattr(candidates, "NONE_AMONG", 5)
+    monkeypatch.setattr(candidates, "PART_AT_ONCE", 10_000)
+    aligned.clear()
+    assert strict._best_first([no_pairs()], every).n_pairs == 0
+    assert aligned == [5]
 
 
 def test_a_relative_that_no_search_proposes_is_met_by_way_of_what_is_alike_to_both() -> None:

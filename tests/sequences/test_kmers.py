@@ -24,7 +24,7 @@ RESIDUES = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
 
 def proteins(sequences: list[str], names: list[str] | None = None) -> Proteins:
     names = names or [f"p{row:04d}" for row in range(len(sequences))]
-    return Proteins(np.array(names, dtype=object), np.array(sequences, dtype=object))
+    return Proteins(ids=np.array(names, dtype=object), sequences=np.array(sequences, dtype=object))
 
 
 def random_sequence(rng: np.random.Generator, length: int) -> str:

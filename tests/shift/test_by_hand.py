@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from credence.calibrators.protocol import FitOptions
-from credence.composition import adjusted, diagnostics, estimators, sameness
+from credence.composition import adjusted, estimators, sameness
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.estimate import (
     Composition,
@@ -18,6 +18,7 @@ from credence.composition.estimate import (
     fixed_composition,
 )
 from credence.predictions import Predictions, label
+from credence.sentences import listed
 
 
 def test_an_end_moves_away_in_log_odds() -> None:
@@ -27,7 +28,7 @@ def test_an_end_moves_away_in_log_odds() -> None:
 
 
 def test_listed_gives_names_as_one_enumeration() -> None:
-    assert diagnostics.listed(["a", "b", "c"]) == "a, b and c"
+    assert listed(["a", "b", "c"]) == "a, b and c"
 
 
 def test_the_shares_of_least_loss_are_on_the_simplex() -> None:

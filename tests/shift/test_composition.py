@@ -32,7 +32,7 @@ from credence.confidence import Note
 from credence.predictions import Labelled, from_scores, label
 from credence.records import from_record, json_text, to_record
 from credence.simulate.law import CLASS_NAMES, QUERY_PREVALENCE, WorldSettings
-from shift_findings import adjust
+from shift_findings import adjust, warnings_about
 
 OPTIONS = FitOptions(n_draws=40)
 MINOR, PORTAL, OTHER = (CLASS_NAMES.index(name) for name in ("Minor capsid", "Portal", "Other"))
@@ -120,7 +120,7 @@ def test_a_class_that_calibration_does_not_hold_is_said_to_be_beyond_correction(
     assert composition.share[5] == 0.0
     assert np.isnan(composition.weight[5])
     assert (composition.lower[5], composition.upper[5]) == (0.0, 1.0)
-    message = diagnose(sample, rows, composition, OPTIONS).sentences
+    message = warnings_about(diagnose(sample, rows, composition, OPTIONS))
     assert (
         "The calibration set holds no Portal: its share is not known, "
         "and confidences cannot be corrected for it."
@@ -153,7 +153,7 @@ def test_classes_that_cannot_be_told_apart_get_a_wide_interval_and_a_sentence(na
     # families would hold it: both intervals still reach from half to three quarters more.
     assert (width[1:] > (0.35 if name == "em_matched" else 0.5)).all()
     assert (composition.lower <= 0.4).all() and (composition.upper[1:] >= 0.4).all()
-    message = diagnose(sample, rows, composition, FitOptions(n_draws=20)).sentences
+    message = warnings_about(diagnose(sample, rows, composition, FitOptions(n_draws=20)))
     assert message[0].startswith(
         "Some classes are confused so often, or so few of their proteins were seen, that their"
         if name == "em_matched"
@@ -191,7 +191,7 @@ def test_of_a_few_proteins_no_sentence_blames_the_classifier_or_their_kind(n: in
     composition = estimate_composition(sample, rows, ESTIMATORS_BY_NAME["em_matched"], options)
     seen = diagnose(sample, rows, composition, options)
     assert np.isnan(seen.p_label_shift)
-    assert {sentence[:20] for sentence in seen.sentences} <= {
+    assert {sentence[:20] for sentence in warnings_about(seen)} <= {
         "Too few proteins of ",
         "Some classes are con",
     }
@@ -224,7 +224,7 @@ def test_scores_of_another_kind_are_told_from_another_composition() -> None:
     options = FitOptions(n_draws=150)
     composition = estimate_composition(sample, rows, ESTIMATORS_BY_NAME["em_matched"], OPTIONS)
     fixed = fixed_composition(sample, composition.share)
-    message = diagnose(sample, rows, fixed, options).sentences
+    message = warnings_about(diagnose(sample, rows, fixed, options))
     assert any("out of distribution" in sentence for sentence in message)
 
 

@@ -13,7 +13,8 @@ from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import fixed_composition
 from credence.composition.summary import N_SHIFT_GRID, Corrected, shift_curves, summarise_shift
-from shift_findings import labelled_proteins
+from credence.sentences import remarks_of_mix
+from shift_findings import labelled_proteins, warnings_about
 
 OPTIONS = FitOptions(n_draws=0)
 SHARE = np.array([0.2, 0.7, 0.1])
@@ -64,17 +65,17 @@ def test_a_stated_composition_is_applied_whole() -> None:
     found = summarise_shift("soil", "stated", "kernel", corrected(), OPTIONS, 0.0)
     assert found.part_applied == 1.0
     np.testing.assert_allclose([entry.applied for entry in found.classes], SHARE)
-    assert found.remarks == ()
+    assert list(remarks_of_mix(found)) == []
 
 
 def test_a_stated_composition_that_does_not_fit_is_not_taken_for_other_proteins() -> None:
     before = corrected()
     wrong = fixed_composition(before.sample, np.array([0.05, 0.94, 0.01]))
     options = FitOptions(n_draws=120)
-    message = diagnose(before.sample, before.use, wrong, options)
+    message = warnings_about(diagnose(before.sample, before.use, wrong, options))
     assert (
         "The stated class proportions do not explain the scores of this set: either they are "
         "wrong, or its proteins differ from those of the calibration set (out of distribution). "
         "Do not rely on its confidences until you know which."
-    ) in message.sentences
-    assert not any(text.startswith("Label shift alone") for text in message.sentences)
+    ) in message
+    assert not any(text.startswith("Label shift alone") for text in message)

@@ -29,7 +29,7 @@ from credence.composition.estimators import ESTIMATORS
 from credence.confidence import Note
 from credence.draws import keys_of
 from credence.predictions import Floats, Labelled, from_scores, label
-from shift_findings import adjust
+from shift_findings import adjust, warnings_about
 
 NAMES = ("Portal", "Collar", "HTJ", "Other")
 SEEDS = st.integers(0, 2**16)
@@ -308,7 +308,9 @@ def test_classes_whose_columns_are_the_same_are_left_open(name: str) -> None:
     assert (width[2:] < 0.3).all()
     assert np.isfinite(found.share).all()
     sample = sampled(own)
-    message = diagnose(sample, use_sample(use.predictions, sample.model), found, FEW).sentences
+    message = warnings_about(
+        diagnose(sample, use_sample(use.predictions, sample.model), found, FEW)
+    )
     assert (
         "The classifier cannot tell Portal and Collar from other classes: "
         "their shares in this set are all but unknown."

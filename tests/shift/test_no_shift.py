@@ -24,7 +24,7 @@ from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.draws import keys_of
 from credence.predictions import Labelled
 from credence.simulate.law import CLASS_NAMES, WorldSettings
-from shift_findings import adjust
+from shift_findings import adjust, remarks_about
 
 FAMILIES = WorldSettings(n_calibration=1200, class_proportions="sampled")
 SINGLE = replace(FAMILIES, n_calibration=600, family_size="single")
@@ -115,7 +115,7 @@ def test_without_shift_confidences_are_not_moved_and_their_intervals_carry_what_
         "How often the classes are predicted differs from the calibration set by no more than "
         "chance: confidences are not corrected, and their intervals include what is uncertain "
         "about the class proportions."
-    ) in seen.remarks
+    ) in remarks_about(seen, found.part_applied)
 
 
 def test_a_share_estimated_as_0_is_not_applied_as_0() -> None:
@@ -146,7 +146,7 @@ def test_a_class_of_few_families_is_not_counted_a_hundred_times() -> None:
     assert (
         f"Minor capsid (only {n[place]:.1f} effective proteins, weight "
         f"{found.fit_weight[place]:.3g} in place of {w[place]:.3g})"
-    ) in " ".join(seen.remarks)
+    ) in " ".join(remarks_about(seen, found.part_applied))
 
 
 def composition_use(share: np.ndarray) -> Labelled:

@@ -68,7 +68,7 @@ def test_pairs_by_chance_are_counted_where_that_is_asked_for_alone() -> None:
 
 def test_copies_in_two_groups_are_met_and_proteins_without_a_group_are_not() -> None:
     text = "MKWVTFISLLLLFSSAYSRGVFRRDTHKSEIAHRFKDLGE"
-    proteins = Proteins(objects(["a", "b", "c"]), objects([text, text, text]))
+    proteins = Proteins(ids=objects(["a", "b", "c"]), sequences=objects([text, text, text]))
     found = audit(proteins, objects(["1", "2", ""]), RELATIVES)
     assert found.is_crossing.tolist() == [True, True, False]
     assert found.pairs.identity.tolist() == [1.0]
@@ -169,7 +169,9 @@ def test_what_is_scored_and_not_aligned_ends_the_prefix() -> None:
 def test_copies_are_examined_in_their_own_turn() -> None:
     # A sequence that many carry would be drawn more often than it should.
     text = families(np.random.default_rng(18), 5, 1, 60).sequences
-    proteins = Proteins(objects([f"p{row}" for row in range(30)]), text[np.arange(30) % 5])
+    proteins = Proteins(
+        ids=objects([f"p{row}" for row in range(30)]), sequences=text[np.arange(30) % 5]
+    )
     group = objects([str(row // 15) for row in range(30)])
     rows = in_hash_order(proteins.ids, np.ones(30, dtype=bool))
     found = compare(proteins, group, RELATIVES, rows, 1, 60.0 * 60 * 8)
@@ -247,7 +249,9 @@ def near_copies(rng: np.random.Generator, n_copies: int) -> Proteins:
         for place in rng.integers(0, len(text), 2):
             text = text[:place] + str(rng.choice(list("ARNDX"))) + text[place + 1 :]
         many[row] = text
-    return Proteins(objects([f"p{row:03d}" for row in range(len(many))]), objects(many))
+    return Proteins(
+        ids=objects([f"p{row:03d}" for row in range(len(many))]), sequences=objects(many)
+    )
 
 
 def test_near_copies_behind_one_head_are_audited_exactly(

@@ -35,7 +35,7 @@ def bridged(seed: int, n_fusions: int = 1) -> Proteins:
     fused = [one[at] + other[at] for at in range(n_fusions)]
     ids = [f"a{at:02d}" for at in range(N_FAMILY)] + [f"b{at:02d}" for at in range(N_FAMILY)]
     ids += [f"fusion{at}" for at in range(n_fusions)]
-    return Proteins(objects(ids), objects([*one, *other, *fused]))
+    return Proteins(ids=objects(ids), sequences=objects([*one, *other, *fused]))
 
 
 def cut_all(proteins: Proteins, most: float, n_apart: int) -> Cut:
@@ -69,7 +69,7 @@ def test_a_cut_does_not_depend_on_the_order_of_rows() -> None:
 def test_a_family_without_a_weak_place_is_left_whole() -> None:
     rng = np.random.default_rng(4)
     texts = family(rng, 40)
-    proteins = Proteins(objects([f"p{at:02d}" for at in range(40)]), objects(texts))
+    proteins = Proteins(ids=objects([f"p{at:02d}" for at in range(40)]), sequences=objects(texts))
     found = cut_all(proteins, most=10.0, n_apart=40)
     assert (found.reason == "").all()
     assert set(found.cluster) == {"x"}
@@ -89,7 +89,8 @@ def test_no_more_are_set_aside_than_the_limit_allows() -> None:
 def test_what_only_the_looser_graph_connected_parts_for_nothing() -> None:
     rng = np.random.default_rng(6)
     proteins = Proteins(
-        objects([f"p{at:02d}" for at in range(40)]), objects([*family(rng, 20), *family(rng, 20)])
+        ids=objects([f"p{at:02d}" for at in range(40)]),
+        sequences=objects([*family(rng, 20), *family(rng, 20)]),
     )
     found = cut_all(proteins, most=20.0, n_apart=0)
     assert (found.reason == "").all()
@@ -119,7 +120,7 @@ def test_near_copies_are_left_whole_without_aligning_all_of_their_pairs(
 
     monkeypatch.setattr(Library, "relatives", counted)
     texts = family(np.random.default_rng(10), 200, least=0.94)
-    proteins = Proteins(objects([f"p{at:03d}" for at in range(200)]), objects(texts))
+    proteins = Proteins(ids=objects([f"p{at:03d}" for at in range(200)]), sequences=objects(texts))
     found = cut_all(proteins, most=30.0, n_apart=20)
     assert (found.reason == "").all()
     (left,) = found.whole

@@ -37,7 +37,7 @@ def world() -> Proteins:
     texts += [texts[30][:40] + "XXX" + texts[30][43:], texts[0] + texts[19], "XXXXXXXX", "MKV"]
     order = rng.permutation(len(texts))
     ids = [f"p{row:02d}" for row in range(len(texts))]
-    return Proteins(objects(ids), objects([texts[at] for at in order]))
+    return Proteins(ids=objects(ids), sequences=objects([texts[at] for at in order]))
 
 
 def class_of() -> np.ndarray:

@@ -19,7 +19,9 @@ LITERAL = Thresholds(most_expected=None)
 
 
 def proteins_of(*texts: str) -> Proteins:
-    return Proteins(objects([f"p{row}" for row in range(len(texts))]), objects(list(texts)))
+    return Proteins(
+        ids=objects([f"p{row}" for row in range(len(texts))]), sequences=objects(list(texts))
+    )
 
 
 def random_protein(seed: int, length: int) -> str:
@@ -134,9 +136,10 @@ def test_headers_are_nothing_however_long_or_odd() -> None:
     rng = np.random.default_rng(7)
     texts = [random_protein(seed, 70) for seed in range(60, 66)]
     texts += [written(mutated(codes(text), 0.7, rng)) for text in texts]
-    plain = Proteins(objects([f"p{row:02d}" for row in range(12)]), objects(texts))
+    plain = Proteins(ids=objects([f"p{row:02d}" for row in range(12)]), sequences=objects(texts))
     odd = Proteins(
-        objects([f"p{row:02d} {'x' * 5000}|,\t'\"" for row in range(12)]), plain.sequences
+        ids=objects([f"p{row:02d} {'x' * 5000}|,\t'\"" for row in range(12)]),
+        sequences=plain.sequences,
     )
     options = SplitOptions(n_groups=3, cells=None)
     class_ = np.zeros(12, dtype=int)

@@ -80,7 +80,7 @@ def world(n: int, lengths: tuple[int, int], seed: int) -> Proteins:
             child = written(mutated(codes(ancestor), rng.uniform(0.4, 0.99), rng))
             start = rng.integers(0, len(child) // 3) if rng.random() < 0.15 else 0
             texts.append(child[start:])
-    return Proteins(objects([f"p{row:03d}" for row in range(n)]), objects(texts[:n]))
+    return Proteins(ids=objects([f"p{row:03d}" for row in range(n)]), sequences=objects(texts[:n]))
 
 
 def met(found: Audit) -> set[frozenset[int]]:

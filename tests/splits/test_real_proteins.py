@@ -25,7 +25,7 @@ def minor_capsids(real_data: Path) -> Proteins:
     texts[:] = ["".join(record.split("\n")[1:]).upper() for record in records]
     ids = np.empty(len(records), dtype=object)
     ids[:] = [f"p{row:03d}" for row in range(len(records))]
-    return Proteins(ids, texts).take(np.arange(0, len(records), 2)[:N_PROTEINS])
+    return Proteins(ids=ids, sequences=texts).take(np.arange(0, len(records), 2)[:N_PROTEINS])
 
 
 @cases("strict", ["join", "set_aside"], long=["set_aside"])

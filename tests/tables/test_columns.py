@@ -9,7 +9,7 @@ import refusals
 from credence.tables.contract import Column, Kind, read_columns
 from credence.tables.writing import write_table
 
-COLUMNS = (Column("id", unique=True), Column("x", kind=Kind.NUMBER, may_be_empty=True))
+COLUMNS = (Column(name="id", unique=True), Column(name="x", kind=Kind.NUMBER, may_be_empty=True))
 
 
 def refusal(path: Path) -> str:

@@ -39,34 +39,42 @@ EXAMPLES: list[tuple[Any, Any]] = [
     (
         read_clusters,
         Clusters(
-            texts("p1", "p 2", 'p"3\t'), texts("p1", "p1", 'p"3\t'), texts("p1", "p1", 'p"3\t'),
-            np.array([1.0, 1 / 3, NAN]), AWKWARD,
+            ids=texts("p1", "p 2", 'p"3\t'),
+            cluster=texts("p1", "p1", 'p"3\t'),
+            representative=texts("p1", "p1", 'p"3\t'),
+            identity=np.array([1.0, 1 / 3, NAN]), coverage=AWKWARD,
         ),
     ),
     (
         read_groups,
         Groups(
-            texts("p1", "p2", "p3"), texts("c", "c", "d"), texts("1", "1", ""),
-            texts("calibration", "calibration", "set_aside"), texts("", "", "relative of 'q'"),
-            texts("HTJ", "HTJ", ""),
+            ids=texts("p1", "p2", "p3"), cluster=texts("c", "c", "d"), group=texts("1", "1", ""),
+            role=texts("calibration", "calibration", "set_aside"),
+            reason=texts("", "", "relative of 'q'"),
+            class_name=texts("HTJ", "HTJ", ""),
         ),
     ),
     (
         lambda path: read_confidences(path).fill(Confidences),
         Confidences(
-            texts("p1", "p2", "p3"), texts("HTJ", "HTJ", "Köpfe"),
-            AWKWARD, np.array([0.1, 0.0, NAN]), np.array([1.0, 0.5, NAN]),
-            texts("accept", "check", "insufficient data"), texts("", "a; b", "=1+1"),
-            np.array([9.99, NAN, 1e22]), np.array([3.5, 0, 1e3]),
-            texts("kernel", "kernel", "kernel"),
+            ids=texts("p1", "p2", "p3"), predicted_class=texts("HTJ", "HTJ", "Köpfe"),
+            confidence=AWKWARD, lower=np.array([0.1, 0.0, NAN]), upper=np.array([1.0, 0.5, NAN]),
+            decision=texts("accept", "check", "insufficient data"), note=texts("", "a; b", "=1+1"),
+            score=np.array([9.99, NAN, 1e22]), support=np.array([3.5, 0, 1e3]),
+            method=texts("kernel", "kernel", "kernel"),
         ),
     ),
     (
         read_metrics,
         Metrics(
-            texts("kernel", "kernel"), texts("all", "HTJ"), texts("in_sample", "held_out"),
-            texts("nll", "nll"), np.array([0.3, NAN]), np.array([-0.2, NAN]), np.array([0.4, NAN]),
-            np.array([1000, 0]),
+            method=texts("kernel", "kernel"),
+            class_=texts("all", "HTJ"),
+            sample=texts("in_sample", "held_out"),
+            metric=texts("nll", "nll"),
+            value=np.array([0.3, NAN]),
+            lower=np.array([-0.2, NAN]),
+            upper=np.array([0.4, NAN]),
+            n=np.array([1000, 0]),
         ),
     ),
 ]  # fmt: skip
@@ -133,7 +141,7 @@ def test_confidences_are_written_chunk_by_chunk(tmp_path: Path) -> None:
     with TableWriter(path, CONFIDENCE_NAMES) as writer:
         for row in (0, 1):
             rows = np.array([row])
-            part = Confidence(*(values[rows] for values in vars(answer).values()))
+            part = Confidence(**{name: values[rows] for name, values in vars(answer).items()})
             writer.write(confidence_columns(predictions.take(rows), part, "kernel"))
     assert path.read_text() == (
         "id\tpredicted_class\tconfidence\tlower\tupper\tdecision\tnote\tscore\tsupport\tmethod\n"

@@ -74,7 +74,8 @@ def test_their_rows_are_read_back(table: Path, tmp_path: Path) -> None:
     without = replace(samples, predictions=samples.predictions.take(nobody), lines=nobody)
     columns = with_unscored(scored_columns(without.predictions.ids), without, "kernel")
     path = tmp_path / "confidences.tsv"
-    write_contract(path, Confidences(*columns.values()))
+    by_field = dict(zip(Confidences.__dataclass_fields__, columns.values(), strict=True))
+    write_contract(path, Confidences(**by_field))
     assert (
         path.read_text().splitlines()[1]
         == f"a\t\t\t\t\tinsufficient data\t{UNSCORED_NOTE}\t\t0\tkernel"

@@ -33,7 +33,7 @@ from credence.report import style
 from credence.report.painting import paint_reliability
 from credence.report.sections.lookup import reliability_plot
 from credence.report.wording import as_sentence, loss, rounded
-from credence.sentences import FAMILIES_UNKNOWN
+from credence.sentences import FAMILIES_UNKNOWN, notices_of, sentences_of_mix
 from credence.stages.fit import sets_notices
 from credence.stages.reading import LabelledTables
 from credence.stages.settings import SetsSettings, SplitSettings
@@ -427,7 +427,7 @@ class EvaluatedMethods(Shown["Axes"]):
         names = [name for name in METRICS_OF_METHODS if (self.methods[0], name) in losses]
         sentences = [
             notice.text
-            for notice in (*self.findings.notices, *results.notices)
+            for notice in (*self.findings.notices, *notices_of(results))
             if notice.is_warning or notice.kind == "overlap"
         ]
         rows = [[method, *(losses[method, name] for name in names)] for method in self.methods]
@@ -532,10 +532,7 @@ class ClassProportions(Shown["Axes"]):
             rows.append([entry.class_name, *(rounded(value, 3) for value in values)])
         names = ["class", "in calibration", "here", "lower", "upper", "times as frequent"]
         return View(
-            heading=heading,
-            sentences=[*finding.remarks, *finding.sentences],
-            names=names,
-            rows=rows,
+            heading=heading, sentences=list(sentences_of_mix(finding)), names=names, rows=rows
         )
 
     def _draw(self, axes: Any) -> None:

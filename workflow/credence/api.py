@@ -720,7 +720,7 @@ def _proteins(ids: Strings, proteins: Any, match: str, where: str) -> Proteins:
         path = None if proteins is None else str(proteins)
         return reading.proteins_of(ids, path, match, where)
     raise_any(_length_problems(proteins, len(ids), "proteins"))
-    return Proteins(ids, np.array([str(text) for text in proteins], dtype=object))
+    return Proteins(ids=ids, sequences=np.array([str(text) for text in proteins], dtype=object))
 
 
 @with_settings("shift")

@@ -95,7 +95,7 @@ def sentences_of(numbers: Mapping[str, int], n_samples: int) -> list[str]:
     return [f"{n:,} of {n_samples:,} proteins: {text}" for text, n in numbers.items() if n]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Confidence:
     """Probability that each prediction is right, one entry per protein."""
 

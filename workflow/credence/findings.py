@@ -15,13 +15,14 @@ from credence.records import Stored
 from credence.settings import setting
 
 OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
-FINDINGS_SCHEMA = "credence/findings/3"
+FINDINGS_SCHEMA = "credence/findings/4"
 STEP_SCHEMA = "credence/compare/1"
 # What is to be done with a prediction (`credence.lists.decision` decides).
 DECISIONS = ACCEPT, CHECK, INSUFFICIENT = ("accept", "check", "insufficient data")
 # Families that calibration proteins predicted to be of a class have, for it not to be scarce:
 # predictions of a scarce class are insufficient data.
 FEWEST_LISTED_FAMILIES = 10
+CLIP = 1e-15  # keeps a confidence of 0 or 1 finite in a likelihood; counted
 LEAST_MOVE = 0.005  # a confidence that moves by less than half a percentage point stays
 LEAST_TESTED = 10  # families of a trove: fewer cannot tell anything at 5 %
 
@@ -29,7 +30,7 @@ Numbers = tuple[float, ...]
 Counts = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NoiseFloor:
     """What a perfectly calibrated method would score on a calibration error."""
 
@@ -43,7 +44,7 @@ class NoiseFloor:
     upper: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CalibrationTest:
     """A test of perfect calibration, on held-out proteins."""
 
@@ -59,7 +60,7 @@ class CalibrationTest:
     n_clusters: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassCount:
     """What the calibration set holds of one class."""
 
@@ -76,7 +77,7 @@ class ClassCount:
     score_max: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bins:
     """Shares of right predictions in bins, with intervals over clusters."""
 
@@ -101,7 +102,7 @@ class ScoreHistogram:
     n_wrong: Counts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CurveFinding:
     """Confidence of one class under one method, over the top score."""
 
@@ -116,7 +117,7 @@ class CurveFinding:
     note: Counts  # A :class:`credence.confidence.Note` each
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reliability:
     """Confidence against the share of right predictions."""
 
@@ -130,7 +131,7 @@ class Reliability:
     counts: Counts = ()  # Proteins in fine bins of the confidence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricValue:
     """One metric of one method."""
 
@@ -145,7 +146,7 @@ class MetricValue:
     n_clusters: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Difference:
     """A metric of one method minus that of the reference, pair by pair."""
 
@@ -168,6 +169,18 @@ class FittedParameter:
     class_name: str
     name: str  # ``bandwidth`` or ``cutoff`` (in score units), ``temperature`` or ``award``
     value: float  # What was chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caution:
+    """What makes numbers of an evaluation less sure than they look; sentences are made of it."""
+
+    kind: str  # ``ties``, ``fallback``, …: its template in :mod:`credence.sentences`
+    class_name: str | None = None  # The class it concerns; None: all
+    methods: tuple[str, ...] = ()  # Whose numbers; empty: of all
+    note: str = ""  # What tables say of a fallback
+    counts: Mapping[str, int] = field(default_factory=dict)  # What the template counts
+    is_warning: bool = False  # Whether numbers must be read with care because of it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +220,7 @@ class Results:
     tests: tuple[CalibrationTest, ...] = ()
     given_true: tuple[Numbers, ...] = ()  # By weight, as shares of the true class
     given_predicted: tuple[Numbers, ...] = ()  # As shares of the predicted class; NaN: absent
-    notices: tuple[Notice, ...] = ()
+    cautions: tuple[Caution, ...] = ()
     parameters: tuple[FittedParameter, ...] = ()
 
     @property
@@ -229,7 +242,7 @@ class StackMember:
     reference: str = ""  # Of the method, from the registry
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SkippedCandidate:
     """A member that the data do not allow."""
 
@@ -237,7 +250,7 @@ class SkippedCandidate:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StackFinding:
     """What one fitted `auto` rests on."""
 
@@ -299,7 +312,7 @@ class TestSet:
     notices: tuple[Notice, ...]  # What the set is, and who was left out of it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DriftTest:
     """One test of the old calibration on the trove."""
 
@@ -310,7 +323,7 @@ class DriftTest:
     power: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DriftClass:
     """The trove's proteins predicted to be in one class, under the old calibration."""
 
@@ -327,7 +340,7 @@ class DriftClass:
     tests: tuple[DriftTest, ...]  # Those that can be made
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DriftTruth:
     """Whether proteins truly in one class score in the trove as they did before."""
 
@@ -396,7 +409,7 @@ class ReleaseState:
     n_rescored: int = 0  # Exact repeats in its trove whose scores are not the old ones
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Change:
     """A number before and after; ``total = evidence + composition``, that of the class mix."""
 
@@ -437,7 +450,7 @@ class ParameterChange:
     after: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassChange:
     """What a trove changed for the proteins predicted to be in one class."""
 
@@ -467,7 +480,7 @@ class ClassChange:
         return any(first != second for first, second in pairs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricChange:
     """A held-out metric before and after, on the proteins that are in both."""
 
@@ -507,7 +520,7 @@ class ReleasesFinding:
     steps: tuple[ReleaseStep, ...]  # From each to the next
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ShiftClass:
     """One class in a query set of another composition."""
 
@@ -529,7 +542,7 @@ class ShiftClass:
     elsewhere_upper: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ShiftCurve:
     """Confidence of one class over the score, corrected for a composition."""
 
@@ -607,7 +620,35 @@ class CorrectedQuality:
     loss: float  # Mean negative log-likelihood
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class CappedWeight:
+    """A class whose weight is held, since calibration has few independent proteins of it."""
+
+    class_name: str
+    n: float  # Effective proteins in calibration
+    asked: float  # The weight by the estimate, and the one that is applied
+    applied: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixDoubts:
+    """What has to be known of the class proportions of a query set before believing them."""
+
+    n_classes: int = 0
+    missing: tuple[str, ...] = ()  # Classes that the calibration set does not hold
+    # Classes whose share is as good as unknown: taken for others, or seen too seldom
+    confused: tuple[str, ...] = ()
+    scarce: tuple[str, ...] = ()
+    is_estimated: bool = False  # Not stated, nor calibration's
+    is_inseparable: bool = False  # Whether some classes cannot be estimated apart
+    capped: tuple[CappedWeight, ...] = ()
+    # Proteins of a set too small to tell its proportions, and how many are needed; 0 elsewhere
+    n_too_few: int = 0
+    n_needed: int = 0
+    is_assumed: bool = False  # Whether calibration's wrong predictions were only counted
+
+
+@dataclass(frozen=True, kw_only=True)
 class ShiftFinding:
     """The composition of one query set."""
 
@@ -626,8 +667,7 @@ class ShiftFinding:
     gap: float
     p_label_shift: float
     classes: tuple[ShiftClass, ...]  # One per class
-    sentences: tuple[str, ...] = ()  # What a reader has to know before believing it
-    remarks: tuple[str, ...] = ()  # How much of an estimated composition is corrected for
+    doubts: MixDoubts = MixDoubts()
     curves: tuple[ShiftCurve, ...] = ()  # One per class predicted in calibration, of its score
     # On the score, at the corrected proportions; without a guarantee, which is of calibration's.
     thresholds: tuple["Threshold", ...] = ()
@@ -637,22 +677,6 @@ class ShiftFinding:
     sameness: Annotated[Sameness | None, Stored(is_left_out=True)] = None
     # At the class proportions that confidences are corrected for; none where they are not
     judged: tuple[CorrectedQuality, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class NovelProtein:
-    """One protein that is unlike those of the calibration set."""
-
-    id: str  # The protein, and what the classifier says
-    predicted_class: str
-    confidence: float  # The published one; NaN where there is none
-    p: float  # How often a protein of a new family is as far
-    far: float  # What p is about, see :class:`credence.novelty.reference.Look`
-    identity: float  # With its best relative among those known; NaN where not aligned
-    coverage: float  # Share of the protein that is aligned with it
-    nearest: str  # The nearest known protein; its true class, empty where that is not known
-    nearest_class: str
-    training_distance: float  # To the nearest training protein; NaN where those are not known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -692,7 +716,6 @@ class NoveltyFinding:
     calibration_counts: Counts
     use_counts: Counts
     flag_distance: float  # How far a flagged protein is at least; NaN where none can be
-    rows: tuple[NovelProtein, ...]  # The farthest of the flagged ones
     relatives: KnownRelatives | None = None  # None where proteins are not compared by sequences
 
 
@@ -771,7 +794,7 @@ class EventsFinding:
     reference: str = ""  # Of the forecaster
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measured:
     """A mean over proteins, with its interval over families; NaN where there is none."""
 
@@ -792,7 +815,7 @@ class ToolFinding:
     unnamed: tuple[str, ...]  # Classes of the run that it cannot name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Disagreement:
     """Proteins held out for which two tools name different classes."""
 
@@ -832,7 +855,7 @@ class InputFile:
     n_records: int | None = None  # Rows or sequences read from it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """One setting of the run, as text."""
 
@@ -877,7 +900,7 @@ class MethodFinding:
     prose: str = ""  # The same as a reader of a paper has to have them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SplitClass:
     """One true class in the split."""
 
@@ -890,7 +913,7 @@ class SplitClass:
     n_crossing: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CrossingPair:
     """Two relatives in two groups."""
 
@@ -918,10 +941,9 @@ class Apart:
 
     reason: str  # Why
     n: int  # How many
-    examples: tuple[str, ...]  # The first by id, each with its own reason
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LargeCluster:
     """A cluster larger than a group that was left whole."""
 
@@ -992,7 +1014,7 @@ class JoinedAudit:
     n_crossing: int  # Of those that were compared, with a relative there
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Threshold:
     """From where on predictions of a class are right as often as wanted."""
 
@@ -1016,7 +1038,7 @@ class Threshold:
     n_more: int  # Where there is none: how many more families, all of them right, would give it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ErrorCurve:
     """What is kept and how much of it is wrong, for each end of a list."""
 
@@ -1047,7 +1069,7 @@ class ClassShare:
     n_kept_off: int  # Others as sure as the list, of which more than the rate would be wrong
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProteinList:
     """The longest list of predictions of a query set with at most so many wrong ones."""
 
@@ -1082,7 +1104,7 @@ class ProteinList:
         return [part for part in self.classes if part.n_kept_off]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VerifyClass:
     """How many predictions of a class to verify next, and what that would show."""
 
@@ -1148,7 +1170,7 @@ class Genomes:
     n_sure: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DoubtfulLabel:
     """A calibration protein whose label another class contradicts."""
 
@@ -1169,7 +1191,7 @@ class DoubtfulLabels:
     first: tuple[DoubtfulLabel, ...]  # The most doubtful ones of the list
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class UseClass:
     """The proteins of a query set that are predicted to be in one class."""
 
@@ -1259,6 +1281,56 @@ class VerdictSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CallsGroup:
+    """Held-out calls of labels that are alike in how frequent, or how far down, they are."""
+
+    name: str  # "rare", "level 2" …
+    n_labels: int
+    n: int  # Calls
+    precision: Measured
+    confidence: float  # Mean of the chosen method's
+    nll: Mapping[str, Measured]  # By method, over calls for which every method has an answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsCurve:
+    """What ranking labels by some number is worth, protein by protein, as CAFA has it."""
+
+    name: str  # "score", or the method
+    f_max: Measured
+    f_max_at: float  # The threshold that reaches it
+    s_min: Measured
+    area: Measured  # Under precision over recall
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsLabel:
+    """One label: how many proteins have it, and how many of them are called so."""
+
+    label: str
+    name: str  # In words
+    level: int  # Below a root; 0 without a tree
+    n_true: int  # Proteins that have it
+    n_called: int
+    n_right: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsFinding:
+    """Proteins with several labels: what only calls have, on held-out families."""
+
+    n_proteins: int
+    n_missed: int  # True labels without a call
+    has_tree: bool
+    is_open: bool  # Whether labels that are not listed may be true
+    methods: tuple[str, ...]  # In the order shown
+    by_frequency: tuple[CallsGroup, ...]
+    by_level: tuple[CallsGroup, ...]  # Empty without a tree
+    curves: tuple[CallsCurve, ...]
+    labels: tuple[CallsLabel, ...]  # The most frequent first
+
+
+@dataclass(frozen=True, kw_only=True)
 class Findings:
     """All that the page shows."""
 
@@ -1284,6 +1356,8 @@ class Findings:
     limits: VerdictSettings = field(default_factory=VerdictSettings)  # Of the verdict
     tools: ToolsFinding | None = None  # Where several tools are combined
     labels: DoubtfulLabels | None = None  # Of the calibration set, where that was asked for
+    # Where proteins have several labels.
+    calls: Annotated[CallsFinding | None, Stored(is_left_out=True)] = None
     # Of the proteins with the role test, where there are some.
     test_set: Annotated[TestSet | None, Stored(is_left_out=True)] = None
     # Of the calibration set; None where nothing is wrong with its rows
@@ -1308,7 +1382,7 @@ class Findings:
 FIGURES_SCHEMA = "credence/figures/1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FigureSeries:
     """One thing that is drawn in a panel."""
 

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from credence.tree import LabelTree
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -21,11 +24,12 @@ def is_among(names: Strings, others: Strings) -> Booleans:
     return np.fromiter((name in known for name in names), np.bool_, len(names))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Predictions:
     """What a classifier predicted for some proteins, in the order of its table."""
 
-    ids: Strings  # Names of the proteins, unique
+    # Names of the proteins; unique, but where rows are calls, of which a protein has several.
+    ids: Strings
     class_names: tuple[str, ...]  # In the classifier's own order
     # What a row of scores sums to: 10 for PhANNs, 1 for probabilities. For scores that sum to
     # nothing in particular, the greatest possible score.
@@ -42,16 +46,36 @@ class Predictions:
     is_distribution: bool = True
     # Of scores known by their intervals, by predicted class: where the intervals begin and end.
     spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    # Where rows are calls, protein and label: how labels hang together. None: one row a protein.
+    tree: LabelTree | None = None
 
     @property
     def n_samples(self) -> int:
-        """Number of proteins."""
+        """Number of proteins, or of calls."""
         return len(self.ids)
+
+    @property
+    def n_proteins(self) -> int:
+        """Number of proteins, however many calls each has."""
+        return self.n_samples if self.tree is None else len(set(self.ids.tolist()))
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.class_names)
+
+    @cached_property
+    def protein(self) -> Integers:
+        """The protein of each row, numbered as they first appear."""
+        names = self.ids.tolist()
+        code_of = {name: code for code, name in enumerate(dict.fromkeys(names))}
+        return np.fromiter(map(code_of.__getitem__, names), np.int64, len(names))
+
+    def rows_by_class(self) -> list[Integers]:
+        """Return the rows of each predicted class, looked up once for all of them."""
+        order = np.argsort(self.predicted_class, kind="stable")
+        bounds = np.searchsorted(self.predicted_class[order], np.arange(self.n_classes + 1))
+        return [order[begin:end] for begin, end in pairwise(bounds.tolist())]
 
     @property
     def has_vectors(self) -> bool:
@@ -123,12 +147,12 @@ def _required(values: Floats | None, lacking: str) -> Floats:
     return values
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Labelled:
     """Predictions whose truth is known: what a calibrator learns from."""
 
     predictions: Predictions
-    true_class: Integers  # Index into the class names
+    true_class: Integers  # Index into the class names; of a wrong call `UNKNOWN_CLASS`
     weight: Floats  # Positive; 1 where nothing else is stated
     cluster: Strings  # Name of each one's cluster of relatives; its own id where none is known
 

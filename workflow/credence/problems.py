@@ -25,7 +25,7 @@ DISK_ERRORS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """One thing a user can fix, with the place where it stands."""
 
@@ -85,6 +85,16 @@ def raise_any(problems: Iterable[Problem]) -> None:
 def plural(count: int, singular: str, many: str = "") -> str:
     """Return a count with its noun."""
     return f"{count:,} {singular if count == 1 else many or singular + 's'}"
+
+
+MOST_NAMED_IN_LINE = 30
+
+
+def in_one_line(names: Sequence[str], between: str = "; ") -> str:
+    """Return names in a row; of very many the first, and how many more there are."""
+    some = between.join(names[:MOST_NAMED_IN_LINE])
+    n_more = len(names) - MOST_NAMED_IN_LINE
+    return f"{some} and {n_more:,} more" if n_more > 0 else some
 
 
 def nearest(name: str, known: Sequence[str], where_none: str = "") -> str:

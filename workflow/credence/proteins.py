@@ -60,7 +60,7 @@ def forms_of_all(ids: Sequence[str] | Strings) -> tuple[Strings, Strings]:
     return pairs[:, 0], pairs[:, 1]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Proteins:
     """Proteins in the order of their file."""
 
@@ -87,6 +87,6 @@ def join(parts: list[Proteins]) -> Proteins:
     """Return the proteins of several sets, one set after the other."""
     nothing = np.empty(0, dtype=object)
     return Proteins(
-        np.concatenate([nothing, *(part.ids for part in parts)]),
-        np.concatenate([nothing, *(part.sequences for part in parts)]),
+        ids=np.concatenate([nothing, *(part.ids for part in parts)]),
+        sequences=np.concatenate([nothing, *(part.sequences for part in parts)]),
     )

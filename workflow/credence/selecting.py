@@ -1,83 +1,46 @@
 """The Python functions that choose and compare: list, thresholds, plan, compare.
 
-They hand what is in memory to the commands' own functions, as files of a folder that goes again,
-so that both give the same rows. Each returns a DataFrame with the columns of the command's table;
-its ``attrs["sentences"]`` are what the command prints.
+They call what the commands call. Each returns a DataFrame with the columns of the command's
+table; its ``attrs["sentences"]`` are what the command prints.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
-from dataclasses import replace
+from collections import deque
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from credence.answers import AnnotatedTable, ClassProportions, FittedCalibration
-from credence.api import as_in_python, in_table, save, with_relatives, with_settings
-from credence.problems import InputError
+from credence.api import as_in_python, in_table, with_relatives, with_settings
 from credence.stages import lists as listing
 from credence.stages.settings import Settings
 from credence.tables import stage_files
-from credence.tables.samples import write_samples
-from credence.tables.writing import write_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from credence.api import ColumnLike, GroupsLike, TableLike
 
-CONFIDENCES, CALIBRATION, CHOSEN = "confidences.parquet", "calibration.json", "chosen.tsv"
 
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """Return a folder for files that nobody needs later; messages do not name it."""
-    with TemporaryDirectory(prefix="credence-") as name, as_in_python():
-        try:
-            yield Path(name)
-        except InputError as error:
-            problems = [
-                replace(
-                    problem,
-                    where=problem.where.replace(f"{name}/", ""),
-                    what=problem.what.replace(f"{name}/", ""),
-                )
-                for problem in error.problems
-            ]
-            raise InputError(problems) from None
-
-
-def _frame(folder: Path, name: str, printed: str) -> pd.DataFrame:
-    """Return a table as a DataFrame, and beside it what was printed, without the files' names."""
+def _frame(columns: Mapping[str, Any], sentences: Iterable[str]) -> pd.DataFrame:
+    """Return a table as a DataFrame, and beside it what a command prints of it."""
     import pandas as pd
 
-    frame = pd.read_csv(folder / name, sep="\t", keep_default_na=False, na_values=[""])
-    for text in ("note", "true_class"):
-        if text in frame:
-            frame[text] = ["" if cell != cell else cell for cell in frame[text]]  # NaN
-    sentences = (line.replace(f"{folder}/", "") for line in printed.splitlines())
-    frame.attrs["sentences"] = tuple(line for line in sentences if not line.startswith("Wrote "))
+    frame = pd.DataFrame(dict(columns))
+    frame.attrs["sentences"] = tuple(sentences)
     return frame
 
 
-def _write(folder: Path, annotated: AnnotatedTable, calibration: FittedCalibration) -> Any:
-    """Write a table of confidences and what made it; return them as options of a command."""
-    save(calibration, folder / CALIBRATION)
-    write_table(folder / CONFIDENCES, annotated.columns)
-    shift = None
-    if annotated.correction is not None:
-        shift = str(folder / "shift.json")
-        stage_files.SHIFT_FILES.write(Path(shift), annotated.correction)
-    return {
-        "confidences": str(folder / CONFIDENCES),
-        "calibration": str(folder / CALIBRATION),
-        "shift": shift,
-        "out": str(folder / CHOSEN),
-        "spreadsheet_safe": False,
-    }
+def _maker(annotated: AnnotatedTable, calibration: FittedCalibration) -> listing.Maker:
+    return listing.Maker(
+        name="calibration",
+        file=calibration.file,
+        shift_name="annotated.correction",
+        shift=annotated.correction,
+    )
 
 
 @with_settings("list")
@@ -130,13 +93,20 @@ def list(
     >>> len(chosen), sorted(chosen["predicted_class"].unique())
     (80, ['Collar', 'Portal'])
     """
-    with _folder() as folder, redirect_stderr(io.StringIO()) as printed:
-        listing.list_confidences(
-            **_write(folder, annotated, calibration), settings=settings, error=error,
-            by_class=by_class, of_background=of_background, certain=certain,
-            clusters=None if clusters is None else str(clusters), as_json=False,
-        )  # fmt: skip
-        return _frame(folder, CHOSEN, printed.getvalue())
+    pieces: deque[Mapping[str, Any]] = deque()
+    with as_in_python():
+        asked = listing.ListAsked(
+            error=error, by_class=by_class, of_background=of_background, is_certain=certain
+        )
+        maker = _maker(annotated, calibration)
+        table, counts = listing.table_in_memory(annotated.columns, "annotated", maker, settings)
+        path = None if clusters is None else str(clusters)
+        chosen = listing.choose_lists(table, counts, settings, asked, path, pieces.append)
+    columns = {
+        name: np.concatenate([piece[name] for piece in pieces] or [np.empty(0)])
+        for name in listing.LIST_NAMES
+    }
+    return _frame(columns, (*maker.sentences(), *chosen.sentences))
 
 
 def plan(
@@ -175,13 +145,14 @@ def plan(
     >>> len(credence.plan(found, calibration, number=5))
     5
     """
-    from credence.stages.plan import plan_verification
+    from credence.stages.plan import plan_of_table
 
-    with _folder() as folder, redirect_stderr(io.StringIO()) as printed:
-        given = None if clusters is None else str(clusters)
-        made = _write(folder, annotated, calibration)
-        plan_verification(**made, number=number, clusters=given)
-        return _frame(folder, CHOSEN, printed.getvalue())
+    with as_in_python():
+        maker, settings = _maker(annotated, calibration), Settings()
+        table, counts = listing.table_in_memory(annotated.columns, "annotated", maker, settings)
+        path = None if clusters is None else str(clusters)
+        planned = plan_of_table(table, counts, number, path, "the plan")
+    return _frame(planned.columns, (*maker.sentences(), *planned.sentences))
 
 
 @with_settings("thresholds")
@@ -266,22 +237,22 @@ def compare(
     >>> credence.compare(older, newer)["n_predicted_after"].tolist()
     [80, 80]
     """
-    from credence.stages.releases import compare_releases
+    from credence.report.release_words import step_sentences
+    from credence.stages import releases
 
-    with _folder() as folder, redirect_stderr(io.StringIO()) as printed:
-        paths = [str(folder / f"{name}.json") for name in ("older", "newer")]
-        for calibration, path in zip((older, newer), paths, strict=True):
-            save(calibration, path)
-        scores = None
+    with as_in_python():
+        first, second = (
+            releases.Source(path=Path(name), file=calibration.file, release=None)
+            for name, calibration in (("older", older), ("newer", newer))
+        )
+        files = ({source.file.method_spec: source.file} for source in (first, second))
+        releases.common_method(first.path, next(files), second.path, next(files), None)
+        releases.require_alike(first, second)
+        asked, unscored = None, np.empty(0, dtype=object)
         if table is not None:
-            scores = str(folder / "table.parquet")
-            write_samples(Path(scores), in_table(table, newer.file).samples)
-        written = str(folder / CHOSEN)
-        compare_releases(
-            older=paths[0], newer=paths[1], table=scores,
-            format_=None if scores is None else "credence", spec_json="{}",
-            method=None, classes=None if scores else written, page=None, record=None,
-            as_json=False, spreadsheet_safe=False, held_out=None,
-            out=written if scores else None,
-        )  # fmt: skip
-        return _frame(folder, CHOSEN, printed.getvalue())
+            samples = in_table(table, newer.file).samples
+            asked, unscored = samples.predictions, samples.unscored_ids
+            stage_files.require_match(newer.file, asked, "the table")
+        step, proteins = releases.compare_sources(first, second, asked, unscored, "newer")
+    columns = releases.class_columns(step) if proteins is None else proteins
+    return _frame(columns, step_sentences(step))

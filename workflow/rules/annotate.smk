@@ -10,7 +10,7 @@ rule annotate:
         answers=ANSWERS,
         summary=rules.check_query_set.output[0],
         calibration=CALIBRATION,
-        shift=rules.shift.output.record,
+        shift=rules.shift.output.record if SHIFTED else [],
         events=EVENTS,
         known=lambda wildcards: NOVELTY if wildcards.query_set in COMPARED else [],
         features=lambda wildcards: given(features_of(wildcards.query_set)),
@@ -20,6 +20,7 @@ rule annotate:
         # Empty for a query set that cannot be compared.
         novelty=f"{RESULTS}/queries/{{query_set}}/novelty.json",
         lists=LISTS,
+        accepted=ACCEPTED,
         record=f"{RESULTS}/queries/{{query_set}}/lists.json",
     log:
         f"{RESULTS}/logs/annotate-{{query_set}}.log",
@@ -45,11 +46,12 @@ rule annotate:
         ),
         compared=lambda wildcards: compared(wildcards.query_set),
         lists=lambda wildcards: list_options(wildcards.query_set),
+        shift=lambda wildcards, input: input.shift or "none",
         settings=literal(settings.stage_json("annotate")),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence annotate {input.scores:q}"
-        " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
+        " --calibration {input.calibration:q} --shift {params.shift:q} --spec {params.spec:q}"
         " {params.events:q} {params.compared:q} {params.answers:q} --novelty-record {output.novelty:q}"
         " --name {wildcards.query_set:q} {params.lists:q} --lists-record {output.record:q}"
         " --settings {params.settings:q} --threads {threads:q}"

@@ -184,6 +184,14 @@ LISTS = [
 ]
 
 
+# Of several labels, the most specific ones accepted of each protein.
+ACCEPTED = (
+    [f"{REPORTS}/{{query_set}}/accepted.tsv"]
+    if LISTS and settings.is_of_several
+    else []
+)
+
+
 def list_options(query_set):
     """Return the option that asks for lists, where the settings want some."""
     return ["--lists", f"{REPORTS}/{query_set}"] if LISTS else []

@@ -15,10 +15,13 @@ rule report:
             [
                 rules.annotate.output.parquet,
                 *LISTS,
-                rules.shift.output.composition,
-                rules.shift.output.parquet,
+                *ACCEPTED,
             ],
             query_set=QUERIES,
+        ),
+        proportions=expand(
+            [rules.shift.output.composition, rules.shift.output.parquet],
+            query_set=SHIFTED,
         ),
         releases=expand(
             [
@@ -29,7 +32,7 @@ rule report:
             release=RELEASES,
         ),
         summaries=expand(rules.check_query_set.output[0], query_set=QUERIES),
-        shifts=expand(rules.shift.output.record, query_set=QUERIES),
+        shifts=expand(rules.shift.output.record, query_set=SHIFTED),
         changes=expand(rules.compare.output.record, release=TROVES),
         events=EVENTS,
         labels=LABELS,
@@ -95,6 +98,7 @@ rule report:
                 input.thresholds,
                 *input.doubtful,
                 *input.further,
+                *input.proportions,
                 *input.of_genomes,
                 *input.releases,
             ],

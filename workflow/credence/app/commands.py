@@ -378,8 +378,14 @@ def thresholds() -> None:
     required=True,
     help="Error rate (FDR): at most this share of the list is wrong.",
 )
+@click.option(
+    "--by-class",
+    "--by-label",
+    "by_class",
+    is_flag=True,
+    help="Make a list for each class, or label, by itself.",
+)
 @flag_options(
-    by_class="Make a list for each class by itself.",
     of_background="List the predictions of background classes, in place of the others.",
     certain="Hold the upper bound of the error rate, not its estimate, below --error.",
 )

@@ -152,6 +152,11 @@ class Configuration:
         return self.settings.to_json(stage, **changed)
 
     @property
+    def is_of_several(self) -> bool:
+        """Whether a protein has several labels."""
+        return bool(self.values["labels"] == meaning.SEVERAL)
+
+    @property
     def novelty_vectors(self) -> str | None:
         """The file of vectors of all proteins, where there is one."""
         features = self.settings.novelty.features
@@ -159,7 +164,9 @@ class Configuration:
 
     @property
     def has_novelty(self) -> bool:
-        """Whether there is anything that shows where proteins lie."""
+        """Whether there is anything that shows where proteins lie; not for calls."""
+        if self.is_of_several:
+            return False
         has_proteins = self.calibration_set.proteins is not None
         is_composition = self.settings.novelty.features == meaning.COMPOSITION
         return self.novelty_vectors is not None or (is_composition and has_proteins)
@@ -361,12 +368,16 @@ def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Con
     raise_any(sorted(problems, key=lambda problem: problem.line or 0))
     values = with_defaults(document.data, schema, schema)
     calibration = values["calibration"]
+    several = values["tree"] if values["labels"] == meaning.SEVERAL else None
+    if several is not None:
+        stated = document.data.get("calibration") or {}
+        calibration |= {k: v for k, v in meaning.METHODS_OF_CALLS.items() if k not in stated}
     chosen = parse_method(calibration["method"], document.where).text
     compared = [parse_method(text, document.where).text for text in calibration["compare"]]
     methods = tuple(dict.fromkeys([*compared, chosen]))
     base = values["calibration_set"]
     queries = tuple(
-        _table_set(entry["name"], entry, shift_settings(values, entry["shift"] or {}))
+        _table_set(entry["name"], entry, several, shift_settings(values, entry["shift"] or {}))
         for entry in values["queries"]
     )
     settings = Settings().with_values({name: values[name] for name in SECTIONS})
@@ -376,7 +387,7 @@ def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Con
         run=values["run"],
         values=values,
         settings=settings,
-        calibration_set=_table_set("calibration_set", base),
+        calibration_set=_table_set("calibration_set", base, several),
         queries=queries,
         tools=tuple(map(_tool_set, values["tools"])),
         methods=methods,
@@ -389,12 +400,20 @@ def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Con
 
 
 def _table_set(
-    name: str, values: Mapping[str, Any], shift: ShiftSettings | None = None
+    name: str,
+    values: Mapping[str, Any],
+    several: Mapping[str, Any] | None,
+    shift: ShiftSettings | None = None,
 ) -> TableSet:
+    spec = {
+        key: values[key]
+        for key in TABLE_KEYS
+        if key in values and (key != "genome" or values[key])
+    }
     return TableSet(
         name=name,
         scores=_tables(values["scores"]),
-        spec={key: values[key] for key in TABLE_KEYS if key != "genome" or values.get(key)},
+        spec=spec if several is None else {**spec, "several": several},
         labels=values.get("labels"),
         proteins=values.get("proteins"),
         match=values.get("match", "first_word"),

@@ -44,6 +44,7 @@ queries: []  # tables that are to be given confidences:
     labels="Table of true classes (id, true_class, or --label-columns), if --scores has none.",
     proteins="FASTA file of the proteins of --scores.",
     training="FASTA file of the classifier's training set.",
+    tree="OBO file, or table of child and parent, where proteins have several labels.",
 )
 @click.option(
     "--columns",
@@ -74,28 +75,67 @@ def command(name: str, scores: str, query: tuple[str, ...], out: str | None, **g
     of_labels = _columns(given["label_columns"], "--label-columns", ("id", "true_class"))
     if of_labels and labels is None:
         raise refuse("--label-columns", "there is no table of labels.", "Give it: --labels.")
+    known: dict[str, Any] = {}
     stated = {key: given[key] for key in ("format", "columns", "scale", "logits") if given[key]}
+    keys = {"id": "id_column", "true_class": "label_column"}
+    of_labels = {keys[role]: column for role, column in of_labels.items()}
+    several = _several_labels(labels, of_labels)
+    if given["tree"] is not None and several is None:
+        problem = "a tree is for several labels, and each protein has one here."
+        raise refuse(
+            "--tree", problem, "Leave it out, or give --labels with several of a protein."
+        )
     spec = _found(scores, stated, is_labelled=labels is None)
+    if several is not None:
+        spec = {key: value for key, value in spec.items() if key != "sum_to_scale"}
+        known = {
+            "table": given["tree"],
+            "separator": several if several and not given["tree"] else None,
+        }
+        echo(f"{labels}: proteins with several labels.")
     roles = [*spec.get("columns", {}).items()]
     taken = [f"{role.replace('_', ' ')}: {_listed(name)}" for role, name in roles]
     echo(f"{scores}: read as {spec['format']}. {'; '.join(taken)}".rstrip())
-    keys = {"id": "id_column", "true_class": "label_column"}
-    of_labels = {keys[role]: column for role, column in of_labels.items()}
     table = None if labels is None else {"table": labels, **of_labels}
     labelled = {"scores": scores, **spec, "labels": table, "proteins": given["proteins"]}
     parts = [
         HEAD_OF_CONFIGURATION.format(run=inline(name), file=path),
+        *([] if several is None else ["labels: several  # each row of the scores is a call\n"]),
         section_text("calibration_set", schema, labelled),
         section_text("training", schema, {"proteins": given["training"]}),
         NO_TROVES,
         _queries(name, query, given["query_format"], spec),
-        *(section_text(section, schema, {}) for section in SECTIONS),
+        *(
+            section_text(section, schema, known if section == "tree" else {})
+            for section in SECTIONS
+            if several is None or section != "calibration"
+        ),
     ]
     text = "\n".join(parts)
     for line in check_files(configuration.loads(text, str(path))):
         echo(line)
     write_text(path, text)
     echo(f"Wrote {path}. Next: credence run --config {path}")
+
+
+EC_NUMBER = re.compile(r"[1-7](\.(\d+|n\d+|-)){0,3}")
+
+
+def _several_labels(labels: str | None, columns: dict[str, str]) -> str | None:
+    """Return what separates levels in labels ('' for nothing); None where each protein has one."""
+    from credence.tables.calls import LABEL_MARKS
+    from credence.tables.labels import read_labels
+
+    if labels is None:
+        return None
+    read = read_labels(Path(labels), **columns, are_several=True)
+    texts = [
+        part for text in read.texts for part in re.split(f"[{LABEL_MARKS}]", text) if part.strip()
+    ]
+    if len(texts) <= len(set(read.ids.tolist())):
+        return None
+    are_ec = all(EC_NUMBER.fullmatch(text.strip()) for text in texts)
+    return "." if are_ec and any("." in text for text in texts) else ""
 
 
 def _listed(names: str | Sequence[str]) -> str:

@@ -23,6 +23,13 @@ FOLDER_OF_RELEASES = "releases"  # the folder beside those of the query sets
 BASE = "base"  # what release 0 is called
 COMPOSITION, NO_FEATURES = "composition", "none"
 STATED = "stated"
+SEVERAL = "several"
+# What is fitted to calls unless methods are stated: curves of one label starve, and the stack of
+# all methods takes hours for thousands of labels (decision 0043).
+METHODS_OF_CALLS: Mapping[str, Any] = {
+    "method": "hierarchical",
+    "compare": ["uncalibrated", "class_only", "platt", "isotonic", "hierarchical"],
+}
 DEMO_FOLDER = "demo"
 # What the command `simulate` writes into it; a test keeps the two lists equal.
 NAMES_OF_DEMO_FILES = (
@@ -48,6 +55,7 @@ def meaning_problems(document: Document, data: Data, made: Collection[str] = ())
         _trove_problems,
         _tool_problems,
         _novelty_problems,
+        _several_problems,
     )
     return [document.problem(*details) for check in checks for details in check(document, data)]
 
@@ -235,7 +243,7 @@ def files_of(data: Data) -> Iterator[tuple[SettingPath, str]]:
                 yield (*path, key), entry[key]
         if isinstance(labels, dict) and labels["table"] is not None:
             yield (*path, "labels", "table"), labels["table"]
-    files = {"training": "proteins", "clustering": "table"}
+    files = {"training": "proteins", "clustering": "table", "tree": "table"}
     for section, key in files.items():
         if data[section][key] is not None:
             yield (section, key), data[section][key]
@@ -401,6 +409,33 @@ TROVE_NEEDS = {
         "Leave this out, or give clustering.table.",
     ),
 }
+
+
+def _several_problems(document: Document, data: Data) -> Iterator[Wrong]:
+    """Yield what is asked of several labels a protein that only one label can answer."""
+    if data["labels"] != SEVERAL:
+        for name in ("table", "separator"):
+            if data["tree"][name] is not None:
+                yield ("tree", name), "a tree is for several labels.", "Write labels: several."
+        return
+    if data["tree"]["table"] is not None and data["tree"]["separator"] is not None:
+        problem = "the tree is stated twice, by a table and by a separator."
+        yield ("tree", "separator"), problem, "Leave one of the two out."
+    alone = {
+        "demo": "the demo's proteins have one class each",
+        "troves": "troves join sets of one class a protein",
+        "tools": "tools are combined where a protein has one class",
+    }
+    for name, why in alone.items():
+        if document.data.get(name):
+            yield (name,), f"{why}, and labels is several.", f"Leave {name} out."
+    events = document.data.get("events") or {}
+    if events.get("ask") or events.get("groups"):
+        problem = "groups of classes are of one class a protein, and labels is several."
+        yield ("events",), problem, "Leave events out; labels above others in a tree say as much."
+    if data["evaluation"]["doubtful_labels"]:
+        problem = "doubtful labels are found by the scores of exclusive classes."
+        yield ("evaluation", "doubtful_labels"), problem, "Write false."
 
 
 def needs_places(method: str) -> bool:

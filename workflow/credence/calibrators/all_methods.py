@@ -16,6 +16,7 @@ from credence.calibrators import (
     temperature,
     trees,
 )
+from credence.calibrators.coherent import COHERENT, CoherentCalibration
 from credence.calibrators.crossfit import COMPOSED, ComposedCalibration
 from credence.calibrators.protocol import Calibration, Method
 from credence.records import from_record
@@ -55,6 +56,8 @@ BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 
 def read_calibration(record: Mapping[str, Any]) -> Calibration:
     """Return the calibration of a record that some method wrote."""
+    if record["method"] == COHERENT:
+        return from_record(CoherentCalibration, record, kinds={Calibration: read_calibration})
     if record["method"] == COMPOSED:
         return from_record(ComposedCalibration, record, kinds={Calibration: read_calibration})
     return BY_NAME[record["method"]].read(record)

@@ -3,7 +3,7 @@
 Only here is it known that classes can be scarce, or were never predicted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Protocol
@@ -168,8 +168,9 @@ def confidence_by_class(classes: Mapping[str, ClassCurve], predictions: Predicti
     """Return the confidence of each prediction whose class has a curve, else none."""
     answer = unknown(predictions.n_samples, Note.UNSEEN_CLASS)
     top_score, is_scored = top_scores(predictions), predictions.top_score is not None
-    for class_, entry in enumerate(classes.values()):
-        rows = np.flatnonzero(predictions.predicted_class == class_)
+    for entry, rows in zip(classes.values(), predictions.rows_by_class(), strict=False):
+        if not len(rows):
+            continue
         score = top_score[rows]
         if entry.support is not None:
             near = np.interp(score, entry.support.score, entry.support.n)
@@ -193,7 +194,7 @@ def top_scores(predictions: Predictions) -> Floats:
     return np.zeros(predictions.n_samples) if given is None else given
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClasswiseCalibration:
     """Fitted curves of all classes."""
 
@@ -232,7 +233,7 @@ class ClasswiseCalibration:
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClasswiseCalibrator:
     """A curve method, fitted on each class's positives."""
 
@@ -246,13 +247,21 @@ class ClasswiseCalibrator:
         return ClasswiseCalibration(method=self.method, classes=classes)
 
 
+def build_of(method: str) -> Callable[[CurveMethod, FitOptions], ClasswiseCalibrator]:
+    """Return what makes the calibrator of a curve method, by its name in the registry."""
+
+    def build(settings: CurveMethod, options: FitOptions) -> ClasswiseCalibrator:
+        return ClasswiseCalibrator(method=method, settings=settings, options=options)
+
+    return build
+
+
 def curve_method(
     name: str, summary: str, reference: str, settings: type[Any], kinds: Any, **more: Any
 ) -> Method:
     """Return the registry's entry of a curve method; `kinds` says what reads its curves."""
     read = partial(from_record, ClasswiseCalibration, kinds=kinds)
-    build = partial(ClasswiseCalibrator, name)
-    rest: dict[str, Any] = {"needs": Need.TOP_SCORE, "read": read, "build": build} | more
+    rest: dict[str, Any] = {"needs": Need.TOP_SCORE, "read": read, "build": build_of(name)} | more
     return Method(name=name, summary=summary, reference=reference, settings=settings, **rest)
 
 
@@ -270,7 +279,7 @@ class VectorMethod(Protocol):
         """Return the model learnt from proteins predicted in active classes, in its own order."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JointCalibration:
     """A fitted vector method, with the classes it could not learn."""
 
@@ -340,7 +349,7 @@ class JointCalibration:
         return np.asarray(self.model.probabilities(predictions))  # type: ignore[attr-defined]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JointCalibrator:
     """A vector method, fitted on all classes at once."""
 
@@ -371,13 +380,13 @@ def vector_method(
     """Return the registry's entry of a vector method whose models are of a class."""
     read = partial(from_record, JointCalibration, kinds={VectorModel: model})
     rest: dict[str, Any] = {"needs": Need.VECTOR, "read": read} | more
+    pools = rest.get("pools", False)
+
+    def build(settings: VectorMethod, options: FitOptions) -> JointCalibrator:
+        return JointCalibrator(method=name, settings=settings, options=options, pools=pools)
+
     return Method(
-        name=name,
-        summary=summary,
-        reference=reference,
-        settings=settings,
-        build=partial(JointCalibrator, name, pools=rest.get("pools", False)),
-        **rest,
+        name=name, summary=summary, reference=reference, settings=settings, build=build, **rest
     )
 
 

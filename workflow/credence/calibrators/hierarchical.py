@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
@@ -28,8 +28,9 @@ from credence.calibrators.protocol import NO_PARAMETERS, FitOptions, Method, Nee
 from credence.calibrators.spread import misfit_of
 from credence.confidence import Confidence
 from credence.predictions import Floats, Integers, Labelled, Predictions
-from credence.records import from_record
+from credence.records import Stored, from_record
 from credence.settings import setting
+from credence.tree import LabelTree
 
 # Standard deviations tried for what classes differ by: of the intercept, and of the slope.
 INTERCEPT_SPREADS = (0.3, 0.6, 1.0, 2.0, 3.0)
@@ -38,6 +39,8 @@ SLOPE_SPREADS = (0.1, 0.3, 0.6)
 FIRST_SPREAD, SHARED_SPREADS = 10.0, {"score": 3.0, "margin": 1.0}
 FLAT = 1e-9  # a feature that varies less than this (logs) tells nothing
 SETTLED = 1e-12  # Newton's decrement, as a part of the weight, at which a fit is done
+SHARED_IN_FAMILY = 0.2  # of what calls of two labels in a family have in common (decision 43)
+LEAST_LABEL_FREEDOM = 4.0  # degrees of freedom of a label with fewer families, which borrows
 N_NODES = 31  # of the Gauss–Hermite rule that averages a probability over a normal log odds
 
 
@@ -158,6 +161,93 @@ class Arrow:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class TreeArrow:
+    """A curvature in which the effects of a class also meet those of the class above it.
+
+    Classes are taken out from the lowest level up, which fills nothing: a tree stays a tree.
+    """
+
+    shared: Floats  # Shape (p, p)
+    across: Floats  # By class, shape (K, p, q)
+    within: Floats  # By class, shape (K, q, q)
+    parent: Integers  # By class; -1 where none is above it
+    precision: Floats  # Of a class's effects around those of the class above it, shape (q,)
+    levels: tuple[Integers, ...]  # Classes by how far below they are, the roots first
+
+    def _reduced(self, gradient: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Return what is left of the shared part and of each class when those below are out."""
+        n_shared = len(self.shared)
+        left, across, within = self.shared.copy(), self.across.copy(), self.within.copy()
+        slope, slopes = gradient[:n_shared].copy(), gradient[n_shared:].reshape(len(across), -1)
+        slopes, tie = slopes.copy(), np.diag(self.precision)
+        for level in reversed(self.levels):
+            taken = across[level] @ np.linalg.inv(within[level])
+            left -= (taken @ across[level].transpose(0, 2, 1)).sum(axis=0)
+            slope -= np.einsum("kpq,kq->p", taken, slopes[level])
+            has_parent = self.parent[level] >= 0
+            below, above = level[has_parent], self.parent[level[has_parent]]
+            passed = tie @ np.linalg.inv(within[below])
+            np.add.at(across, above, across[below] @ passed.transpose(0, 2, 1))
+            np.subtract.at(within, above, passed @ tie)
+            np.add.at(slopes, above, np.einsum("kqr,kr->kq", passed, slopes[below]))
+        return left, across, within, slope, slopes
+
+    def solve(self, gradient: Floats) -> Floats:
+        """Return the curvature's inverse times a gradient."""
+        left, across, within, slope, slopes = self._reduced(gradient)
+        shared, effects = np.linalg.solve(left, slope), np.zeros_like(slopes)
+        for level in self.levels:
+            rest = slopes[level] - np.einsum("kpq,p->kq", across[level], shared)
+            rest += self.precision * self._above(effects, level)
+            effects[level] = np.linalg.solve(within[level], rest[..., None])[..., 0]
+        return np.concatenate([shared, effects.ravel()])
+
+    def _above(self, values: Floats, level: Integers) -> Floats:
+        """Return what the class above each of a level has; 0 where none is."""
+        parent = self.parent[level]
+        return np.where((parent >= 0)[:, None], values[parent], 0.0)
+
+    def log_determinant(self) -> float:
+        """Return the logarithm of the determinant."""
+        left, _, within, _, _ = self._reduced(
+            np.zeros(len(self.shared) + self.within[..., 0].size)
+        )
+        return float(np.linalg.slogdet(left)[1] + np.linalg.slogdet(within)[1].sum())
+
+    def covariances(self) -> Floats:
+        """Return the blocks of the inverse that belong to the shared part and one class each."""
+        n, size = len(self.shared), self.within[..., 0].size
+        left, across, within, _, _ = self._reduced(np.zeros(n + size))
+        n_own = within.shape[1]
+        blocks = np.zeros((len(within), n + n_own, n + n_own))
+        of_shared, tie = np.linalg.inv(left), np.diag(self.precision)
+        for level in self.levels:
+            inverted = np.linalg.inv(within[level])
+            before = blocks[self.parent[level]].copy()
+            is_root = self.parent[level] < 0
+            before[is_root] = 0.0
+            before[is_root, :n, :n] = of_shared
+            moves = np.concatenate(
+                [-inverted @ across[level].transpose(0, 2, 1), inverted @ tie], axis=2
+            )
+            with_before = moves @ before
+            blocks[level, :n, :n] = of_shared
+            blocks[level, n:, :n] = with_before[..., :n]
+            blocks[level, :n, n:] = with_before[..., :n].transpose(0, 2, 1)
+            blocks[level, n:, n:] = inverted + with_before @ moves.transpose(0, 2, 1)
+        return blocks
+
+
+def levels_of(parent: Integers) -> tuple[Integers, ...]:
+    """Return classes by how many are above them, the roots first."""
+    depth, above = np.zeros(len(parent), dtype=np.int64), parent.copy()
+    while (above >= 0).any():
+        depth += above >= 0
+        above = np.where(above >= 0, parent[above], -1)
+    return tuple(np.flatnonzero(depth == level) for level in range(int(depth.max(initial=0)) + 1))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CurveRows:
     """Rows sorted by predicted class, and the prior of the coefficients."""
 
@@ -167,6 +257,8 @@ class CurveRows:
     starts: Integers  # Where each class that occurs begins
     n_shared: int
     precision: Floats  # Of the shared coefficients, around 0
+    # Of labels in a tree: the class above each, around whose effects its own are; -1 for none.
+    parent: Integers | None = None
 
     @cached_property
     def shared(self) -> Floats:
@@ -181,7 +273,7 @@ class CurveRows:
 
     def sums(self, values: Floats) -> Floats:
         """Return the sums over the rows of each class, of rows of values."""
-        return np.ascontiguousarray(np.add.reduceat(values, self.starts, axis=1).T)
+        return np.ascontiguousarray(np.add.reduceat(values, self.starts, axis=-1).T)
 
     def coefficients(self, point: Floats) -> Floats:
         """Return the coefficients of each class: those that are shared, then its own."""
@@ -199,13 +291,32 @@ class CurveRows:
         """Return the precision of every coefficient."""
         return np.concatenate([self.precision, np.tile(spreads**-2.0, len(self.starts))])
 
-    def curvature(self, point: Floats, spreads: Floats) -> Arrow:
+    def away(self, point: Floats) -> Floats:
+        """Return coefficients as they are penalised: those of a class less those above it."""
+        if self.parent is None:
+            return point
+        effects = point[self.n_shared :].reshape(len(self.starts), -1)
+        above = np.where((self.parent >= 0)[:, None], effects[self.parent], 0.0)
+        return np.concatenate([point[: self.n_shared], (effects - above).ravel()])
+
+    def curvature(self, point: Floats, spreads: Floats) -> Arrow | TreeArrow:
         """Return the curvature of the penalised loss."""
         p = scipy.special.expit(self.linear(point))
         scaled, n = self.shared * (self.weight * p * (1.0 - p)), self.n_shared
         # Each product once, of two columns that stand in the design twice.
         products = np.stack([self.sums(self.shared * row) for row in scaled], axis=1)
         blocks = products.take(self.repeated, axis=1).take(self.repeated, axis=2)
+        if self.parent is not None:
+            has_parent = self.parent >= 0
+            ties = 1 + np.bincount(self.parent[has_parent], minlength=len(self.starts))
+            return TreeArrow(
+                shared=blocks[:, :n, :n].sum(axis=0) + np.diag(self.precision),
+                across=blocks[:, :n, n:],
+                within=blocks[:, n:, n:] + ties[:, None, None] * np.diag(spreads**-2.0),
+                parent=self.parent,
+                precision=spreads**-2.0,
+                levels=levels_of(self.parent),
+            )
         return Arrow(
             shared=blocks[:, :n, :n].sum(axis=0) + np.diag(self.precision),
             across=blocks[:, :n, n:],
@@ -218,11 +329,17 @@ class CurveRows:
         sums = self.sums(self.shared * residual).take(self.repeated, axis=1)
         n = self.n_shared
         likelihood = np.concatenate([sums[:, :n].sum(axis=0), sums[:, n:].ravel()])
-        return np.asarray(likelihood + self.prior(spreads) * point)
+        pull = self.prior(spreads) * self.away(point)
+        if self.parent is not None:
+            effects = pull[n:].reshape(len(self.starts), -1)
+            has_parent = self.parent >= 0
+            # Into a copy: what a class passes up is its own pull, not what it was passed.
+            np.subtract.at(effects, self.parent[has_parent], effects[has_parent].copy())
+        return np.asarray(likelihood + pull)
 
     def loss(self, point: Floats, spreads: Floats) -> float:
         """Return the penalised loss."""
-        penalty = 0.5 * float(self.prior(spreads) @ point**2)
+        penalty = 0.5 * float(self.prior(spreads) @ self.away(point) ** 2)
         return float(self.weight @ log_loss(self.linear(point), self.target)) + penalty
 
     def minimum(self, point: Floats, spreads: Floats) -> Floats:
@@ -276,25 +393,59 @@ def relatives_correlation(rows: CurveRows, cluster: Integers) -> float:
 
     Σ r_i r_j / Σ √(v_i v_j) over pairs of one cluster, r the residual and v its variance.
     """
+    return relatives_correlations(rows, cluster, cluster)[0]
+
+
+def relatives_correlations(
+    rows: CurveRows, unit: Integers, cluster: Integers
+) -> tuple[float, float]:
+    """Return the same of pairs of one unit, a part of a cluster, and of two units of one."""
     middle = np.array([np.median(INTERCEPT_SPREADS), np.median(SLOPE_SPREADS)])
     spreads = middle[: rows.design.shape[1] - rows.n_shared]
     p = scipy.special.expit(rows.linear(rows.minimum(rows.start(), spreads)))
 
-    def pairs(values: Floats) -> float:
+    def pairs(values: Floats, group: Integers) -> float:
         """Return the sum over pairs of relatives of the product of their values."""
         weighted = rows.weight * values
-        return float((np.bincount(cluster, weights=weighted) ** 2).sum() - (weighted**2).sum())
+        return float((np.bincount(group, weights=weighted) ** 2).sum() - (weighted**2).sum())
 
-    possible = pairs(np.sqrt(p * (1.0 - p)))
-    if possible <= SETTLED:
-        return 0.0
-    return float(np.clip(pairs(rows.target - p) / possible, 0.0, 1.0))
+    residual, spread = rows.target - p, np.sqrt(p * (1.0 - p))
+    within, possible = pairs(residual, unit), pairs(spread, unit)
+    across, possible_across = pairs(residual, cluster) - within, pairs(spread, cluster) - possible
+
+    def share(part: float, whole: float) -> float:
+        return 0.0 if whole <= SETTLED else float(np.clip(part / whole, 0.0, 1.0))
+
+    return share(within, possible), share(across, possible_across)
 
 
 def independent_weight(weight: Floats, cluster: Integers, correlation: float) -> Floats:
     """Return what each protein tells beside its relatives: w / (1 + ρ (m − 1))."""
     mass = np.bincount(cluster, weights=weight)[cluster]
     return np.asarray(weight / (1.0 + correlation * np.maximum(mass - weight, 0.0)))
+
+
+def of_calls(
+    rows: CurveRows, cluster: Integers, label: Integers
+) -> tuple[CurveRows, float, Floats]:
+    """Return the rows of calls with what each tells, and how alike relatives are in one label.
+
+    One design effect for all calls of a label, Σ w (1 + ρ (m − 1)) / Σ w, m of the family's calls
+    with that label. Relatives share true labels, so right calls have more relatives with the same
+    label than wrong ones; weights of each call by itself would make right ones count too little.
+    And by how much variances grow since labels borrow from calls of the same families: by
+    ρ' (M − m), M all calls of the family.
+    """
+    weight, n_labels = rows.weight, int(label.max()) + 1
+    _, unit = np.unique(cluster * n_labels + label, return_inverse=True)
+    same, other = relatives_correlations(rows, unit, cluster)
+    of_label, of_family = (np.bincount(part, weights=weight)[part] for part in (unit, cluster))
+    total = np.add.reduceat(weight, rows.starts)
+    effect = 1.0 + same * rows.sums(weight * np.maximum(of_label - weight, 0.0)) / total
+    further = other * rows.sums(weight * (of_family - of_label)) / total
+    sizes = np.diff(rows.starts, append=len(weight))
+    rows = replace(rows, weight=weight / effect.repeat(sizes))
+    return rows, same, 1.0 + further / effect
 
 
 def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
@@ -323,11 +474,22 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
         n_shared=len(priors),
         precision=priors**-2.0,
     )
-    _, cluster = np.unique(ordered.cluster.astype(str), return_inverse=True)
-    correlation = relatives_correlation(rows, cluster)
-    rows = replace(rows, weight=independent_weight(weight, cluster, correlation))
-    coefficients, covariances, squares = posterior(rows)
     names = sorted(predictions.class_names)
+    if predictions.tree is not None and predictions.tree.parents:
+        called = [names[code] for code in rank[rows.starts]]
+        rows = replace(rows, parent=parents_among(called, predictions.tree))
+    _, cluster = np.unique(ordered.cluster.astype(str), return_inverse=True)
+    if ordered.predictions.n_proteins < ordered.n_samples:
+        rows, correlation, further = of_calls(rows, cluster, rank)
+    else:
+        further = np.ones(len(rows.starts))
+        correlation = relatives_correlation(rows, cluster)
+        rows = replace(rows, weight=independent_weight(weight, cluster, correlation))
+    coefficients, covariances, squares = posterior(rows)
+    # As far as calls of the label spoke: what nothing is known of is no surer or less sure.
+    place = rows.n_shared
+    known = np.clip(1.0 - covariances[:, place, place] / squares[0], 0.0, 1.0)
+    covariances = covariances * (1.0 + SHARED_IN_FAMILY * (further - 1.0) * known)[:, None, None]
     classes = {
         names[rank[start]]: ClassEffects(coefficient=coefficient, covariance=covariance)
         for start, coefficient, covariance in zip(
@@ -338,7 +500,12 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
     unknown = np.zeros((n_shared + n_own, n_shared + n_own))
     unknown[:n_shared, :n_shared] = covariances[0, :n_shared, :n_shared]
     unknown[n_shared:, n_shared:] = np.diag(squares)
-    known = np.concatenate([coefficients[0, :n_shared], np.zeros(n_own)])
+    middle = np.concatenate([coefficients[0, :n_shared], np.zeros(n_own)])
+    if rows.parent is not None and predictions.tree is not None:
+        classes |= _below(classes, predictions.tree, names, squares)
+        # Of a label anywhere in the tree: as far from the middle as those that were called.
+        effects = coefficients[:, n_shared:]
+        unknown[n_shared:, n_shared:] += np.diag((effects**2).mean(axis=0))
     seen = columns[:, 0] if len(features) else np.zeros(1)
     curve = PooledCurve(
         features=tuple(features),
@@ -351,10 +518,38 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
         correlation=correlation,
         misfit=0.0,
         classes=classes,
-        other=ClassEffects(coefficient=known, covariance=unknown),
+        other=ClassEffects(coefficient=middle, covariance=unknown),
     )
     answer = mean_probability(*curve.log_odds(ordered.predictions))
     return replace(curve, misfit=misfit_of(ordered, answer))
+
+
+def parents_among(called: Sequence[str], tree: LabelTree) -> Integers:
+    """Return for each label the place of the nearest one above it; of several the lowest."""
+    place = {name: at for at, name in enumerate(called)}
+    among = tree.among(called)
+    depth = among.depths
+    nearest = [
+        max(among.parents.get(name, ()), key=lambda above: (depth[above], above), default=None)
+        for name in called
+    ]
+    return np.array([-1 if name is None else place[name] for name in nearest], dtype=np.int64)
+
+
+def _below(
+    classes: Mapping[str, ClassEffects], tree: LabelTree, names: Sequence[str], squares: Floats
+) -> dict[str, ClassEffects]:
+    """Return the effects of labels that were never called: those of the one above, less sure."""
+    depth, further = tree.depths, dict[str, ClassEffects]()
+    for name in names:
+        above = [] if name in classes else [*(tree.ancestors(name) & classes.keys())]
+        if above:
+            parent = classes[max(above, key=lambda label: (depth[label], label))]
+            covariance = parent.covariance.copy()
+            effects = np.arange(len(covariance))[-len(squares) :]
+            covariance[effects, effects] += squares
+            further[name] = ClassEffects(coefficient=parent.coefficient, covariance=covariance)
+    return further
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -368,6 +563,8 @@ class HierarchicalCalibration:
     support: Support  # Of all classes together, without which intervals open
     by_score: PooledCurve
     with_margin: PooledCurve | None
+    # Whether proteins had several calls; of those of one label there are few families.
+    is_of_calls: Annotated[bool, Stored(is_left_out=True)] = False
 
     @property
     def needs(self) -> Need:
@@ -395,9 +592,9 @@ class HierarchicalCalibration:
         """Return the confidence of each prediction; without vectors that of the score alone."""
         answer = confidence_by_class(self.classes, predictions)
         score = top_scores(predictions)
-        for class_, entry in enumerate(self.classes.values()):
-            rows = np.flatnonzero(predictions.predicted_class == class_)
-            if entry.support is not None:
+        by_class = predictions.rows_by_class()
+        for entry, rows in zip(self.classes.values(), by_class, strict=False):
+            if entry.support is not None and len(rows):
                 answer.note[rows] = entry.pooled_note(score[rows])
         curve = self.by_score
         if self.with_margin is not None and predictions.has_vectors:
@@ -408,19 +605,29 @@ class HierarchicalCalibration:
         is_scored = predictions.top_score is not None
         answer.support[:] = near if is_scored else self.support.n.max(initial=0.0)
         if self.has_interval:
-            reach = scipy.special.ndtri((1.0 + self.level) / 2.0) * np.hypot(
-                deviation, curve.misfit
-            )
+            reach = self._quantile(predictions) * np.hypot(deviation, curve.misfit)
             ends = scipy.special.expit(log_odds - reach), scipy.special.expit(log_odds + reach)
             answer.lower[:], answer.upper[:] = open_interval(*ends, answer.value, answer.support)
             # Where nothing was wrong, or nothing right, nothing speaks against that end.
-            for class_, entry in enumerate(self.classes.values()):
-                rows, n = predictions.predicted_class == class_, entry.counts["n"]
+            for entry, rows in zip(self.classes.values(), by_class, strict=False):
+                n = entry.counts["n"]
                 if n > 0 and entry.counts["n_correct"] == n:
                     answer.upper[rows] = 1.0
                 if n > 0 and entry.counts["n_correct"] == 0:
                     answer.lower[rows] = 0.0
         return answer
+
+    def _quantile(self, predictions: Predictions) -> float | Floats:
+        """Return how many standard deviations an interval reaches.
+
+        Of calls, that of Student's t with as many degrees of freedom as the label has families.
+        """
+        if not self.is_of_calls:
+            return float(scipy.special.ndtri((1.0 + self.level) / 2.0))
+        families = [float(entry.counts["n_clusters"]) for entry in self.classes.values()]
+        freedom = np.maximum(np.array(families), LEAST_LABEL_FREEDOM)
+        of_label = scipy.special.stdtrit(freedom, (1.0 + self.level) / 2.0)
+        return np.asarray(of_label[predictions.predicted_class])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -429,7 +636,8 @@ class Hierarchical:
 
     logit P(right) = a + b x₁ + c x₂ + u_k + v_k x₁ for predicted class k, x₁ the logit of the top
     score and x₂ the log of its ratio to the second, standardised; u_k ~ N(0, τ_u²) and
-    v_k ~ N(0, τ_v²), averaged over a grid of τ by Laplace's marginal likelihood. The confidence is
+    v_k ~ N(0, τ_v²), in a tree around u and v of the label above, averaged over a grid of τ by
+    Laplace's marginal likelihood. The confidence is
     the posterior mean, its interval adds the misfit that steps of the score show; relatives count
     by what they tell, from how alike their outcomes are.
     """
@@ -462,6 +670,7 @@ class HierarchicalCalibrator:
             support=class_masses(everything).support,
             by_score=fit_pooled(labelled, features),
             with_margin=fit_pooled(labelled, (*features, "margin")) if sees_margin else None,
+            is_of_calls=predictions.n_proteins < predictions.n_samples,
         )
 
 

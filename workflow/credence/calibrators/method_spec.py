@@ -8,6 +8,7 @@ from typing import Any
 from credence.calibrators import crossfit
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibrator
+from credence.calibrators.coherent import CoherentCalibrator
 from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
 from credence.predictions import Floats, Labelled
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
@@ -55,12 +56,19 @@ class Specification:
         return f" {STAGE_ARROW} ".join(stage.text for stage in self.stages)
 
     def build(self, options: FitOptions) -> Calibrator:
-        """Return the calibrator; only the last stage fits intervals."""
+        """Return the calibrator; only the last stage fits intervals.
+
+        Where calls have labels in a tree, confidences of a protein are made coherent.
+        """
+        plain = self._build(options)
+        return plain if isinstance(plain, AutoCalibrator) else CoherentCalibrator(inner=plain)
+
+    def _build(self, options: FitOptions) -> Calibrator:
         *before, last = self.stages
         calibrator = last.method.build(last.settings, options)
         if not before:
             return calibrator
-        first = Specification(stages=tuple(before)).build(replace(options, n_draws=0))
+        first = Specification(stages=tuple(before))._build(replace(options, n_draws=0))
         return crossfit.ComposedCalibrator(text=self.text, first=first, second=calibrator)
 
     def fit_and_hold_out(

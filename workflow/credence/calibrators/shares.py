@@ -1,7 +1,6 @@
 """Shares: of the scale, of right predictions in the class, in a bin, at a score or better."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -365,7 +364,7 @@ CUMULATIVE_PLUS = replace(
     name="cumulative_plus",
     summary="Cum above the median score, one share below it (Cum+).",
     settings=CumulativePlus,
-    build=partial(classwise.ClasswiseCalibrator, "cumulative_plus"),
+    build=classwise.build_of("cumulative_plus"),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
 )
 
@@ -374,5 +373,5 @@ CUMULATIVE_OPTIMAL = replace(
     name="cumulative_optimal",
     summary="Cum above the cutoff of least log loss, one share below it (Cum*).",
     settings=CumulativeOptimal,
-    build=partial(classwise.ClasswiseCalibrator, "cumulative_optimal"),
+    build=classwise.build_of("cumulative_optimal"),
 )

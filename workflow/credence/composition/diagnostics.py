@@ -8,7 +8,8 @@ from credence.calibrators.protocol import FitOptions
 from credence.composition.both_samples import CalibrationSample, UseSample, score_draw
 from credence.composition.estimate import Composition, compare_predicted
 from credence.draws import cluster_weights, kish
-from credence.predictions import Floats
+from credence.findings import CappedWeight, MixDoubts
+from credence.predictions import Booleans, Floats
 from credence.progress import each
 
 NEAR_SINGULAR = 100.0  # condition number: an error in the mix grows by as much
@@ -17,7 +18,6 @@ WHOLE = 0.9  # width of an interval of such a share
 FEW_SEEN = 16  # proteins: of fewer, chance alone gives half of it and more, 0.5/√n
 SMALL_P = 0.01  # p-value below which a test rejects
 LARGE_GAP = 0.02  # gap between distributions that matters
-MOST_PART = 0.9  # part of a shift that is applied, below which it is reported
 HELD = 0.5  # part of a class's weight that is left, below which it is reported
 
 
@@ -32,8 +32,7 @@ class Diagnostics:
     # Greatest gap of the distributions of class and score; p that the composition explains it.
     gap: float
     p_label_shift: float
-    sentences: tuple[str, ...]  # What a reader has to know before believing it
-    remarks: tuple[str, ...] = ()  # How much of an estimated composition is applied
+    doubts: MixDoubts  # What a reader has to know before believing it
 
     @property
     def is_other_kind(self) -> bool:
@@ -72,8 +71,7 @@ def diagnose(
         p_no_shift=no_shift.p_value,
         gap=gap,
         p_label_shift=p_label,
-        sentences=tuple(_sentences(sample, composition, condition, gap, p_label)),
-        remarks=tuple(_remarks(sample.class_names, composition)),
+        doubts=_doubts(sample.class_names, composition, condition > NEAR_SINGULAR),
     )
 
 
@@ -100,20 +98,7 @@ def _effective(sample: CalibrationSample, weight: Floats) -> tuple[Floats, Float
     return before, after
 
 
-def _sentences(
-    sample: CalibrationSample, composition: Composition, condition: float, gap: float, p: float
-) -> list[str]:
-    names = sample.class_names
-    sentences = []
-    missing = [names[class_] for class_ in np.flatnonzero(~composition.is_known)]
-    if missing:
-        shares, missing_classes = "its share is", "it"
-        if len(missing) > 1:
-            shares, missing_classes = "their shares are", "them"
-        sentences.append(
-            f"The calibration set holds no {listed(missing, 'or')}: {shares} not known, "
-            f"and confidences cannot be corrected for {missing_classes}."
-        )
+def _doubts(names: tuple[str, ...], composition: Composition, is_singular: bool) -> MixDoubts:
     is_unsure = composition.deviation > WIDE_SHARE
     is_unsure |= composition.upper - composition.lower > WHOLE
     if composition.is_free is not None:
@@ -122,71 +107,34 @@ def _sentences(
         is_unsure |= composition.is_free & ~is_narrow
     is_unsure &= composition.is_known
     is_few = np.less(composition.n_seen, FEW_SEEN)
-    for is_named, why in (
-        (is_unsure & ~is_few, "The classifier cannot tell {} from other classes"),
-        (is_unsure & is_few, "Too few proteins of {} were seen, here or in calibration"),
-    ):
-        unsure = [names[class_] for class_ in np.flatnonzero(is_named)]
-        unsure_shares = (
-            "its share in this set is" if len(unsure) == 1 else "their shares in this set are"
-        )
-        if unsure:
-            which_share = listed(unsure) if len(unsure) < len(names) else "any class"
-            sentences.append(f"{why.format(which_share)}: {unsure_shares} all but unknown.")
     is_estimated = composition.least > 0.0
-    if condition > NEAR_SINGULAR and is_estimated:
-        sentences.append(
-            "Some classes are confused so often, or so few of their proteins were seen, that "
-            "their proportions cannot be estimated apart: the 95 % intervals are wide."
-        )
-    if p < SMALL_P and gap > LARGE_GAP and not is_estimated:
-        sentences.append(
-            "The stated class proportions do not explain the scores of this set: either they are "
-            "wrong, or its proteins differ from those of the calibration set (out of "
-            "distribution). Do not rely on its confidences until you know which."
-        )
-    elif p < SMALL_P and gap > LARGE_GAP:
-        sentences.append(
-            "Label shift alone does not explain the scores of this set: its proteins differ from "
-            "those of the calibration set (out of distribution). No correction helps here; do not "
-            "rely on its confidences, corrected or not."
-        )
-    return sentences
+
+    def named(rows: Booleans) -> tuple[str, ...]:
+        return tuple(names[class_] for class_ in np.flatnonzero(rows))
+
+    return MixDoubts(
+        n_classes=len(names),
+        missing=named(~composition.is_known),
+        confused=named(is_unsure & ~is_few),
+        scarce=named(is_unsure & is_few),
+        is_estimated=is_estimated,
+        is_inseparable=is_singular and is_estimated,
+        capped=_capped(names, composition),
+    )
 
 
-def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
-    """Return sentences on an estimated composition that is applied in part."""
-    no_shift = composition.no_shift
-    if no_shift is None:
-        return []
-    if composition.part_applied == 0.0:
-        return [
-            "How often the classes are predicted differs from the calibration set by no more "
-            "than chance: confidences are not corrected, and their intervals include what is "
-            "uncertain about the class proportions."
-        ]
-    sentences = []
-    if composition.part_applied < MOST_PART:
-        sentences.append(
-            f"{100 * composition.part_applied:.0f} % of the estimated difference from the "
-            "calibration set is applied (the rest may be chance)."
+def _capped(names: tuple[str, ...], composition: Composition) -> tuple[CappedWeight, ...]:
+    """Return the classes of which an estimated weight is applied in part."""
+    number = composition.class_number
+    if composition.no_shift is None or number is None:
+        return ()
+    asked, applied = composition.moved_weight, composition.fit_weight
+    return tuple(
+        CappedWeight(
+            class_name=names[class_],
+            n=float(number[class_]),
+            asked=float(asked[class_]),
+            applied=float(applied[class_]),
         )
-    held = np.flatnonzero(composition.fit_weight < HELD * composition.moved_weight)
-    if len(held) > 0:
-        assert composition.class_number is not None
-        wanted, carried = composition.moved_weight, composition.fit_weight
-        counted = [
-            f"{names[class_]} (only {composition.class_number[class_]:.1f} effective proteins, "
-            f"weight {carried[class_]:.3g} in place of {wanted[class_]:.3g})"
-            for class_ in held
-        ]
-        sentences.append(
-            "Weight capped, since the calibration set has few independent proteins: "
-            f"{listed(counted)}."
-        )
-    return sentences
-
-
-def listed(names: list[str], word: str = "and") -> str:
-    """Return names as one enumeration."""
-    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        for class_ in np.flatnonzero(applied < HELD * asked)
+    )

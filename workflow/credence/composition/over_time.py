@@ -21,7 +21,7 @@ LEAST_MOVED = 0.05  # Part of the proteins in other classes than before: less is
 LEAST_FLAGGED = 0.02  # The same of the share that is flagged
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Course:
     """What is known of the samples of one calibration, in the order of their dates."""
 

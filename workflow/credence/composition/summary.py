@@ -101,9 +101,8 @@ def summarise_shift(
             )
             for class_, class_name in enumerate(sample.class_names)
         ),
-        sentences=seen.sentences,
+        doubts=seen.doubts,
         is_other_kind=seen.is_other_kind,
-        remarks=seen.remarks,
     )
 
 

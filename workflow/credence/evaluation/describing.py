@@ -90,6 +90,8 @@ Shares = tuple[tuple[float, ...], ...]
 
 def confusion_of(labelled: Labelled) -> tuple[tuple[tuple[int, ...], ...], Shares, Shares]:
     """Return joint counts (true, predicted), weighted shares of each row, and of each column."""
+    if labelled.predictions.tree is not None:  # labels of a protein do not exclude each other
+        return (), (), ()
     shape = (labelled.predictions.n_classes,) * 2
     place = (labelled.true_class, labelled.predictions.predicted_class)
     counts, mass = np.zeros(shape, dtype=np.int64), np.zeros(shape)

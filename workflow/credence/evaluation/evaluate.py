@@ -12,6 +12,7 @@ from credence.calibrators.protocol import Calibration, Calibrator
 from credence.confidence import Confidence
 from credence.evaluation import describing
 from credence.evaluation.calibration_tests import calibration_tests
+from credence.evaluation.cautions import cautions_of, cautions_of_draws, cautions_of_reliability
 from credence.evaluation.curves import curves_of, reliability_of
 from credence.evaluation.judging import (
     HELD_OUT_SAMPLE,
@@ -22,9 +23,8 @@ from credence.evaluation.judging import (
     Stated,
     judge,
 )
-from credence.evaluation.notices import notices_of, notices_of_draws, notices_of_reliability
 from credence.findings import ClassCount, MetricValue, Results
-from credence.predictions import Floats, Integers, Labelled
+from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Labelled
 
 FLOOR = "_floor"  # ending of a noise floor's name in the table of metrics
 FLOOR_ALIKE = "_floor_relatives"
@@ -103,6 +103,7 @@ def _results(
     judged: Mapping[str, Floats],
 ) -> Results:
     """Return every number on methods; `judged` are the confidences of proteins new to them."""
+    labelled = _with_fewer_labels(labelled)
     predictions, sample = labelled.predictions, list(stated)[-1][1]
     judgement = judge(labelled, stated, reference, options)
     classes, histograms = describing.describe_classes(labelled, options)
@@ -143,12 +144,31 @@ def _results(
         ),
         given_true=given_true,
         given_predicted=given_predicted,
-        notices=(
-            *notices_of(labelled, answers, judged, classes, options.n_folds),
-            *notices_of_reliability(reliability, reference, options.level, sample),
-            *notices_of_draws(options.n_draws, options.level),
+        cautions=(
+            *cautions_of(labelled, answers, judged, classes, options.n_folds),
+            *cautions_of_reliability(reliability, reference, sample),
+            *cautions_of_draws(options.n_draws, options.level),
         ),
         parameters=describing.parameters_of(calibrations, predictions.class_names),
+    )
+
+
+MOST_LABELS_JUDGED = 200  # of which each is shown by itself
+
+
+def _with_fewer_labels(labelled: Labelled) -> Labelled:
+    """Return calls of which those of all but the most frequent labels count as of any other."""
+    predictions = labelled.predictions
+    n_calls = np.bincount(predictions.predicted_class, minlength=predictions.n_classes)
+    if predictions.tree is None or (n_calls > 0).sum() <= MOST_LABELS_JUDGED:
+        return labelled
+    is_shown = np.zeros(predictions.n_classes, dtype=np.bool_)
+    is_shown[np.argsort(-n_calls, kind="stable")[:MOST_LABELS_JUDGED]] = True
+    other = predictions.n_classes - 1  # the label that stands for any other one
+    code = np.where(is_shown[predictions.predicted_class], predictions.predicted_class, other)
+    true = np.where(labelled.is_correct, code, UNKNOWN_CLASS)
+    return replace(
+        labelled, predictions=replace(predictions, predicted_class=code), true_class=true
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -10,13 +9,13 @@ from credence import findings
 from credence.findings import QuerySet, Setting
 from credence.metrics.binned import bin_of
 from credence.novelty.reference import Look, Reference
-from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.predictions import Booleans, Floats, Integers
 
 N_CONFIDENCE_BINS = 20
 CONFIDENCE_EDGES = np.linspace(0.0, 1.0, N_CONFIDENCE_BINS + 1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class UseColumns:
     """What is counted of each protein of a query set."""
 
@@ -78,7 +77,6 @@ def query_set_of(
     )
 
 
-MOST_FLAGGED = 50  # flagged proteins that a page lists
 N_NOVELTY_BINS = 30
 FARTHEST_SHARE = 0.995  # of all distances; the last bin holds what is beyond it
 
@@ -103,18 +101,11 @@ class NovelSet:
     # Sum and number of confidences: of the flagged, of the others; of homologues of training
     # proteins, of the others.
     _sums: Floats = field(default_factory=lambda: np.zeros((4, 2)))
-    _rows: list[findings.NovelProtein] = field(default_factory=list)
 
-    @cached_property
-    def _class_of(self) -> dict[str, str]:
-        return dict(zip(self.reference.ids, self.reference.class_name, strict=True))
-
-    def add(
-        self, ids: Strings, look: Look, predicted: Strings, confidence: Floats, is_off: Booleans
-    ) -> None:
+    def add(self, look: Look, confidence: Floats, is_off: Booleans) -> None:
         """Add proteins of the query set; `is_off` where confidences are off at their identity."""
         placed, flagged = np.isfinite(look.distance), look.is_flagged
-        self.n += len(ids)
+        self.n += len(confidence)
         self.n_repeats += int(look.is_repeat.sum())
         self._distances.append(look.far[placed])
         self.n_flagged += int(flagged.sum())
@@ -125,25 +116,6 @@ class NovelSet:
         for row, chosen in enumerate(groups):
             known = confidence[chosen & np.isfinite(confidence)]
             self._sums[row] += (known.sum(), len(known))
-        for row in np.flatnonzero(flagged).tolist():
-            nearest = str(look.closest[row] or self.reference.ids[look.nearest[row]])
-            self._rows.append(
-                findings.NovelProtein(
-                    id=str(ids[row]),
-                    predicted_class=str(predicted[row]),
-                    confidence=float(confidence[row]),
-                    p=float(look.p[row]),
-                    far=float(look.far[row]),
-                    identity=float(look.identity[row]),
-                    coverage=float(look.coverage[row]),
-                    nearest=nearest,
-                    nearest_class=str(self._class_of.get(nearest, "")),
-                    training_distance=float(look.training_distance[row]),
-                )
-            )
-        self._rows = sorted(self._rows, key=lambda protein: (-protein.far, protein.id))[
-            :MOST_FLAGGED
-        ]
 
     def finding(self) -> findings.NoveltyFinding:
         """Return what was found of all proteins added."""
@@ -185,7 +157,6 @@ class NovelSet:
             calibration_counts=_counts(held, edges),
             use_counts=_counts(use, edges),
             flag_distance=reference.limit(held),
-            rows=tuple(self._rows),
             relatives=relatives,
         )
 

@@ -1,6 +1,6 @@
 """What a page says of a split, as findings."""
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,7 +13,6 @@ from credence.relatives.strict import Split, SplitOptions
 
 IDENTITY_EDGES = tuple(round(0.1 * step, 1) for step in range(11))
 MOST_WORST_PAIRS = 20
-MOST_APART_EXAMPLES = 10
 
 
 def describe_split(
@@ -75,7 +74,7 @@ def describe_split(
         groups=_groups(names, packing.group, audited),
         edges=IDENTITY_EDGES,
         worst=_worst(ids, packing.group, audited),
-        apart=_apart(ids, packing.role == pack.SET_ASIDE, packing.reason),
+        apart=_apart(packing.role == pack.SET_ASIDE, packing.reason),
         most_expected=needed.most_expected,
         n_counted=audited.n_counted,
         n_by_chance=audited.n_by_chance,
@@ -120,12 +119,6 @@ def _worst(ids: Strings, group: Strings, audited: Audit) -> tuple[CrossingPair, 
     )
 
 
-def _apart(ids: Strings, is_apart: Booleans, reason: Strings) -> tuple[Apart, ...]:
-    by_kind: dict[str, list[str]] = defaultdict(list)
-    for row in sorted(np.flatnonzero(is_apart).tolist(), key=lambda row: str(ids[row])):
-        by_kind[pack.kind_of(str(reason[row]))].append(f"{ids[row]}: {reason[row]}")
-    kinds = sorted(by_kind.items())
-    return tuple(
-        Apart(reason=kind, n=len(texts), examples=tuple(texts[:MOST_APART_EXAMPLES]))
-        for kind, texts in kinds
-    )
+def _apart(is_apart: Booleans, reason: Strings) -> tuple[Apart, ...]:
+    counts = Counter(pack.kind_of(str(entry)) for entry in reason[is_apart])
+    return tuple(Apart(reason=kind, n=n) for kind, n in sorted(counts.items()))

@@ -114,7 +114,7 @@ class Mix:
     confidence: Floats  # Of the predicted class, corrected; NaN where there is none
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EventModel:
     """All events of a run."""
 

@@ -156,10 +156,17 @@ class ListRules:
     def errors_of(self, counts: Integers, group: Integers) -> tuple[ListErrors, ...]:
         """Return the errors of each group's lists; `counts` are of what may be on a list."""
         errors = []
+        nothing: ListErrors | None = None  # of all classes of which nothing is asked
         for number in range(int(group.max(initial=0)) + 1):
             is_member = group == number
             n_query = counts[is_member].sum(axis=0)
             is_known = is_member & ~self.is_scarce & n_query.any()  # nothing is asked of others
+            if not n_query.any():
+                if nothing is None:
+                    known = self.held_out.of_classes(np.empty(0, dtype=np.int64))
+                    nothing = errors_of(known, n_query, self.certainty, self.least_confidence)
+                errors.append(nothing)
+                continue
             known = self.held_out.of_classes(np.flatnonzero(is_known))
             errors.append(errors_of(known, n_query, self.certainty, self.least_confidence))
         return tuple(errors)

@@ -15,7 +15,7 @@ POWER = 2.0 / 3.0  # which narrows the mean interval most (decision 0034)
 PRIOR = 1.0  # families, right as the confidence says: no stratum is taken for certain
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
     """How many proteins to verify by class and stratum, a range of confidences."""
 

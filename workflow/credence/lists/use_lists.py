@@ -25,10 +25,14 @@ def use_lists(
     level: float,
     *,
     is_adjusted: bool,
+    grouped: GroupedErrors | None = None,
 ) -> UseLists:
-    """Return the lists of a query set for each share `allowed`; counts are by class and step."""
+    """Return the lists of a query set for each share `allowed`; counts are by class and step.
+
+    The errors of the groups of classes are found again unless they are `grouped` already.
+    """
     held_out, certainty, class_names = rules.held_out, rules.certainty, rules.class_names
-    grouped = rules.calls_and_background(counts.listable)
+    grouped = grouped or rules.calls_and_background(counts.listable)
     lists = [
         list_of_group(rules, grouped, group, error, level, is_certain=is_certain)
         for group in range(len(grouped.errors))

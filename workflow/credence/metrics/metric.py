@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credence.draws import kish
+from credence.findings import CLIP
 from credence.predictions import Booleans, Floats, Integers
 
 N_METRIC_BINS = 15  # Guo et al. 2017, arXiv 1706.04599
@@ -104,7 +105,7 @@ Losses = Callable[[Floats, Booleans], Floats]
 Finish = Callable[[Floats, Floats], Floats]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """One entry of the registry."""
 
@@ -216,9 +217,6 @@ BRIER = Metric(
     reference="Brier 1950, doi 10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2",
     losses=squared_error,
 )
-
-
-CLIP = 1e-15  # keeps a confidence of 0 or 1 finite; counted
 
 
 def is_clipped(confidence: Floats) -> Booleans:

@@ -189,7 +189,7 @@ class MacestSettings:
     least: int = setting(3, "Least number of a class's proteins there.", low=1, high=1000)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class NeighbourGraph:
     """The points of each class among which neighbours are sought."""
 
@@ -219,7 +219,10 @@ class NeighbourGraph:
     @cached_property
     def _by_class(self) -> list[tuple[Index, Booleans]]:
         members = [self.true_class == class_ for class_ in np.flatnonzero(self.is_seen)]
-        return [(Index(self.points[is_member]), self.is_wrong[is_member]) for is_member in members]
+        return [
+            (Index(points=self.points[is_member]), self.is_wrong[is_member])
+            for is_member in members
+        ]
 
     def evidence(self, queries: Floats, n_neighbours: int) -> NeighbourEvidence:
         """Return the neighbours of some points in every class that is looked at."""

@@ -32,7 +32,7 @@ class FoundNeighbours:
     place: Integers  # Their places in the index
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Index:
     """Points that can be asked for those nearest to a query."""
 
@@ -124,5 +124,5 @@ def least_positive_distance(points: Floats) -> float:
     unique = np.unique(points, axis=0)
     if len(unique) < 2:
         return 1.0
-    distances = Index(unique).nearest(unique, 2).distance
+    distances = Index(points=unique).nearest(unique, 2).distance
     return float(distances[distances > 0].min())

@@ -75,11 +75,15 @@ class Reference:
 
     @cached_property
     def _calibration(self) -> Index:
-        return Index(self.points[self.calibration_rows])
+        return Index(points=self.points[self.calibration_rows])
 
     @cached_property
     def _training(self) -> Index | None:
-        return None if self.training is None or len(self.training) == 0 else Index(self.training)
+        return (
+            None
+            if self.training is None or len(self.training) == 0
+            else Index(points=self.training)
+        )
 
     def known_distance(self, ids: Strings) -> Floats:
         """Return how far calibration proteins are from other clusters, as new families are."""
@@ -151,7 +155,7 @@ def distances_apart(
 ) -> Floats:
     """Return the distance of each query to the nearest point of another label; NaN without one."""
     answer = np.full(len(queries), np.nan)
-    index, rows, n_neighbours = Index(points), np.arange(len(queries)), FIRST_NEIGHBOURS
+    index, rows, n_neighbours = Index(points=points), np.arange(len(queries)), FIRST_NEIGHBOURS
     while len(rows) and len(points):
         n_neighbours = min(n_neighbours, len(points))
         neighbours = index.nearest(queries[rows], n_neighbours, threads)

@@ -31,7 +31,9 @@ def dense(
         if n_dropped := int(thin * len(members)):
             # The nearest is the point itself.
             n_nearest = min(neighbours + 1, len(members))
-            radius = Index(values[members]).nearest(values[members], n_nearest).distance[:, -1]
+            radius = (
+                Index(points=values[members]).nearest(values[members], n_nearest).distance[:, -1]
+            )
             kept[members[np.argsort(-radius, kind="stable")[:n_dropped]]] = False
     return np.asarray(order[kept], dtype=np.int64)
 
@@ -49,7 +51,7 @@ def trust_among(
     greatest = max(true_class.max(initial=-1), predicted_class.max(initial=-1))
     distance = np.full((len(rows), int(greatest) + 1), np.inf)
     for member in np.unique(true_class).tolist():
-        index = Index(points[true_class == member])
+        index = Index(points=points[true_class == member])
         distance[:, member] = index.nearest(queries, 1).distance[:, 0]
     distance[distance == 0] = least_positive_distance(points)
     to_predicted = distance[np.arange(len(rows)), predicted]
@@ -60,7 +62,7 @@ def trust_among(
     return answer
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Neighbours:
     """Calibration proteins, by which others are looked at."""
 

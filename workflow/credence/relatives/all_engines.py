@@ -10,7 +10,7 @@ from credence.relatives.pairs import Thresholds
 # Name → what finds pairs, made of threads and of the seconds that a program may take.
 # Clusters are the connected components of these pairs.
 FINDERS: dict[str, Callable[[int, float | None], Finder]] = {
-    "mmseqs": MmseqsFinder,
+    "mmseqs": lambda threads, timeout: MmseqsFinder(threads=threads, timeout=timeout),
     "exact": lambda threads, timeout: ExactFinder(threads=threads),
     "kmer": lambda threads, timeout: WordFinder(threads=threads),
 }

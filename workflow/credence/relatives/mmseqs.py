@@ -126,17 +126,26 @@ class Mmseqs:
             hidden[int(name[1:])] = len(text) - len(text.translate(None, LOWER))
         return hidden
 
+    def index(self, database: Path) -> None:
+        """Keep what each search of all sequences would make anew: words, and scores of words."""
+        words = ["createindex", str(database), "work", "-k", "5", "-s", str(REACHES_AGAIN[-1][1])]
+        self._run(words)
+
     def candidates(
         self, database: Path, lengths: Integers, search: Search
     ) -> tuple[NDArray[Any], ...]:
         """Return queries and targets that share words on a diagonal, as few bytes as hold them."""
         names = ["piece-query", "piece-target"]
+        index, is_whole = database.with_suffix(INDEX_ENDS), len(search.targets) == len(lengths)
         for name, rows in zip(names, (search.queries, search.targets), strict=True):
             np.savetxt(self.folder / f"{name}.rows", rows, "%d")
             words = ["createsubdb", f"{name}.rows", str(database), name, "--subdb-mode", "1"]
             self._run(words)
         least = str(int(programs.diagonal_needed(np.array(search.shortest))))
-        words = ["prefilter", *names, "piece", "-k", "5", "-s", str(search.sensitivity)]
+        # The same targets at the same settings: what the index holds changes nothing but the time.
+        of_index = is_whole and not search.more and index.with_suffix(".idx.dbtype").is_file()
+        ends = [names[0], str(index) if of_index else names[1]]
+        words = ["prefilter", *ends, "piece", "-k", "5", "-s", str(search.sensitivity)]
         hits = str(MOST_HITS + search.more_hits)
         words += ["--max-seqs", hits, "--min-ungapped-score", least]
         self._run([*words, *search.more])
@@ -192,6 +201,8 @@ REACHES = ((400, 4.0), (180, 4.5), (120, 5.0), (80, 6.0), (1, 6.5))
 # Where few relatives were found: all members, among all sequences, at no length less
 # sensitively than before (decision 0014).
 REACHES_AGAIN = ((250, 5.0), (180, 5.7), (120, 6.2), (1, 7.0))
+# Residues from which on the second search, in several pieces, has an index made for all of them.
+LEAST_INDEXED, INDEX_ENDS = 3_000_000, ".idx"
 # The identity from which on one stands for another: of short ones a copy may have relatives
 # that the other has not (decision 0014).
 NEARNESSES = ((120, 0.7), (1, 0.9))
@@ -211,7 +222,7 @@ N_ALIKE = len(fields(Alike))
 MOST_REMOTE = 30  # of the targets that are alike beyond none: the closest ones
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MmseqsFinder:
     """Settings of the two-stage search."""
 
@@ -279,6 +290,8 @@ class MmseqsFinder:
         proposed = searched("search", chain(first, [unhidden] if len(more) else []))
 
         def begun() -> tuple[NDArray[Any], ...]:
+            if library.lengths.sum() >= LEAST_INDEXED:
+                program.index(database)
             edges, alike = candidates.begun(near, proposed)
             return *edges.columns, *alike.columns
 

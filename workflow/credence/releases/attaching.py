@@ -216,14 +216,14 @@ OUTCOMES: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class NewSet(Proteins):
     """The scored proteins of a trove; residues '' where they are not known."""
 
     class_: Integers  # True classes; `credence.predictions.UNKNOWN_CLASS` where there is none
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class KnownSet(NewSet):
     """The set so far: proteins that stay as they are."""
 

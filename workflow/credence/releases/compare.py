@@ -46,7 +46,7 @@ class ReleaseData:
     held_out: Floats | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison:
     """What two releases have in common, and how they are compared."""
 

@@ -91,16 +91,16 @@ def counts_by_class(class_names: Sequence[str], codes: Sequence[int]) -> Mapping
 
 # Of attach.tsv: classes by name, '' where there is none; likeness to the relative.
 COLUMNS = (
-    Column("id", unique=True),
-    Column("true_class", may_be_empty=True),
-    Column("outcome", choices=tuple(OUTCOMES)),
-    Column("cluster", may_be_empty=True),
-    Column("group", may_be_empty=True),
-    Column("relative", may_be_empty=True),
-    Column("relative_class", may_be_empty=True),
-    Column("identity", kind=Kind.NUMBER, may_be_empty=True, low=0.0, high=1.0),
-    Column("coverage", kind=Kind.NUMBER, may_be_empty=True, low=0.0, high=1.0),
-    Column("reason", may_be_empty=True),
+    Column(name="id", unique=True),
+    Column(name="true_class", may_be_empty=True),
+    Column(name="outcome", choices=tuple(OUTCOMES)),
+    Column(name="cluster", may_be_empty=True),
+    Column(name="group", may_be_empty=True),
+    Column(name="relative", may_be_empty=True),
+    Column(name="relative_class", may_be_empty=True),
+    Column(name="identity", kind=Kind.NUMBER, may_be_empty=True, low=0.0, high=1.0),
+    Column(name="coverage", kind=Kind.NUMBER, may_be_empty=True, low=0.0, high=1.0),
+    Column(name="reason", may_be_empty=True),
 )
 
 

@@ -111,7 +111,7 @@ def one_per_family(family: Strings, n_wanted: int, rng: np.random.Generator) -> 
     return np.sort(rng.permutation(first)[:n_wanted]).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class World:
     """A simulated world and its truth."""
 
@@ -173,7 +173,15 @@ def make_world(settings: WorldSettings) -> World:
         for id_, row in zip(mixed.ids, rows, strict=True)
         if row.kind
     )
-    return World(settings, calibration, use, training, trove, mixed, planted + defects)
+    return World(
+        settings=settings,
+        calibration=calibration,
+        use=use,
+        training=training,
+        trove=trove,
+        mixed_trove=mixed,
+        planted=planted + defects,
+    )
 
 
 def numbered(prefix: str, n_wanted: int) -> Strings:

@@ -98,7 +98,9 @@ class CalibrationMembers(Addition):
         note = np.where(chunk.predictions.is_tied, int(Note.TIED), 0)
         if self.known is None or not len(ids):
             return Added(note=note)
-        note |= self.known.notes(ids, self.sequences)
+        # A protein with several calls is looked up once.
+        _, first = np.unique(chunk.predictions.protein, return_index=True)
+        note |= self.known.notes(ids[first], self.sequences)[chunk.predictions.protein]
         texts = {}
         for row in np.flatnonzero(note & int(Note.LIKE_ID)).tolist():
             there = self.known.spelling_there(ids[row])

@@ -23,7 +23,13 @@ from credence.lists.decision import scarce_classes, scarcity_notes
 from credence.predictions import Booleans, Predictions
 from credence.problems import refuse
 from credence.progress import Progress, echo
-from credence.sentences import FAMILIES_UNKNOWN, headline_of, sentences_of_relatives, warning_of
+from credence.sentences import (
+    FAMILIES_UNKNOWN,
+    headline_of,
+    sentences_of_mix,
+    sentences_of_relatives,
+    warning_of,
+)
 from credence.stages import reading
 from credence.stages.additions import (
     Addition,
@@ -162,6 +168,8 @@ class Annotation:
         self.noted.update(counted(note, told))
         confidence = replace(confidence, note=note)
         columns = contract.confidence_columns(predictions, confidence, method)
+        if samples.labels is not None:  # of which some may be of no known class
+            columns["predicted_class"] = samples.labels
         for (row, flag), text in texts.items():
             columns["note"][row] = columns["note"][row].replace(NOTE_TEXTS[flag], text)
         columns |= {name: chunk.columns[name] for name in self.names[len(columns) :]}
@@ -474,7 +482,7 @@ def _echo_proportions(inputs: AnnotateInputs, out: str) -> None:
     elif inputs.estimated is not None:
         finding = inputs.estimated.finding
         echo(f"{out}: {in_one_line(finding)}.")
-        for sentence in (*finding.remarks, *finding.sentences):
+        for sentence in sentences_of_mix(finding):
             echo(f"{out}: {sentence}")
 
 

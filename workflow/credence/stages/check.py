@@ -13,7 +13,7 @@ import numpy as np
 from credence.confidence import counted, sentences_of
 from credence.findings import InputFile
 from credence.predictions import Integers, Strings
-from credence.problems import InputError, Problem, gathering, raise_any
+from credence.problems import InputError, Problem, gathering, in_one_line, raise_any
 from credence.progress import echo
 from credence.records import json_text, read_record
 from credence.stages import reading
@@ -109,11 +109,14 @@ def read_checked(
     with gathering(problems):
         samples = reading.read_set(tables, spec)
     ids_at = None if samples is None else samples.lines_and_ids[::-1]
-    n_proteins = _match(proteins, match, tables[0], ids_at, problems)
+    n_proteins = _match(
+        proteins, match, tables[0], ids_at, problems, may_hold_more=spec.several is not None
+    )
     if samples is not None:
         with gathering(problems):
             if labels is not None:
-                read = reading.labels_as_stated(labels, proteins, match)
+                several = spec.several is not None
+                read = reading.labels_as_stated(labels, proteins, match, are_several=several)
                 samples = attach_labels(samples, read, spec, tables[0], may_lack=may_lack)
             if labelled:
                 reading.require_labels(samples, tables[0])
@@ -148,7 +151,9 @@ def count_checked(
     if census is not None and pieces:
         ids, lines = zip(*pieces, strict=True)
         ids_at = np.concatenate(ids), np.concatenate(lines)
-    n_proteins = _match(proteins, match, tables[0], ids_at, problems)
+    n_proteins = _match(
+        proteins, match, tables[0], ids_at, problems, may_hold_more=spec.several is not None
+    )
     raise_any(problems)
     assert census is not None
     return census, tuple(_inputs(tables, census.n_samples, proteins, n_proteins))
@@ -160,6 +165,8 @@ def _match(
     table: str,
     ids_at: tuple[Strings, Integers] | None,
     problems: list[Problem],
+    *,
+    may_hold_more: bool,
 ) -> int:
     """Return the number of proteins; add what is wrong with them and with ids to the problems."""
     n_proteins = 0
@@ -170,7 +177,11 @@ def _match(
             if ids_at is not None:
                 ids, lines = ids_at
                 by: Any = match
-                match_ids(ids, fasta, by, table=table, proteins=proteins, table_lines=lines)
+                # Of calls, a protein may have none.
+                match_ids(
+                    ids, fasta, by, table=table, proteins=proteins, table_lines=lines,
+                    may_hold_more=may_hold_more,
+                )  # fmt: skip
     return n_proteins
 
 
@@ -226,7 +237,7 @@ def description(summary: Summary) -> str:
     words = [
         f"{summary.n_samples} proteins",
         *([f"{summary.n_unscored} more without scores"] if summary.n_unscored else []),
-        f"{summary.n_classes} classes ({'; '.join(summary.class_names)})",
+        f"{summary.n_classes} classes ({in_one_line(summary.class_names)})",
         f"scale {summary.scale:g}",
     ]
     if summary.n_networks:

@@ -8,11 +8,14 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from credence import __version__, findings
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibration
 from credence.calibrators.method_spec import parse_method
 from credence.composition.shifted_rows import row_counts, shifted_rows
+from credence.evaluation.calls import ONE_CURVE, Missed, judge_calls, one_curve
 from credence.evaluation.evaluate import evaluate, judge_finished, metric_columns
 from credence.evaluation.judging import EvaluationOptions, Stated
 from credence.lists.thresholds import find_thresholds
@@ -79,7 +82,8 @@ def evaluate_files(
     else:
         labelled = in_order_of_ids(calibrating.labelled)
         stated = _read_held_out(held_out, labelled, files, settings)
-        result = judge_calibrations(labelled, files, settings, reference, stated, resample)
+        missed = _missed(known, labelled) if known.samples.is_of_calls else None
+        result = judge_calibrations(labelled, files, settings, reference, stated, resample, missed)
         notices = tuple(starmap(_set_aside, calibrating.set_aside.items()))
         result = replace(result, notices=notices, test_set=test_set)
         if known.where_known is not None:
@@ -105,6 +109,17 @@ def evaluate_files(
         echo(f"{known.where}: {notice.text}")
     how = "" if calibrating is None else f", {settings.evaluation.folds} folds"
     echo(f"Wrote {out}: {plural(len(files), 'method')}{how}.")
+
+
+def _missed(known: LabelledTables, labelled: Labelled) -> Missed:
+    """Return the true labels without a call of the proteins that are judged."""
+    ids, class_ = known.samples.missed_ids, known.samples.missed_class
+    cluster_of = dict(
+        zip(labelled.predictions.ids.tolist(), labelled.cluster.tolist(), strict=True)
+    )
+    rows = np.array([name in cluster_of for name in ids.tolist()], dtype=np.bool_)
+    clusters = [cluster_of[name] for name in ids[rows].tolist()]
+    return Missed(ids=ids[rows], class_=class_[rows], cluster=np.array(clusters, dtype=object))
 
 
 def _calibrating(
@@ -219,6 +234,7 @@ def judge_calibrations(
     chosen: str,
     held_out: Mapping[str, Stated] | None = None,
     resample: Literal["cluster", "row"] = "cluster",
+    missed: Missed | None = None,
 ) -> findings.Findings:
     """Return how good calibrations are, fitted again without each fold if not in `held_out`."""
     level, draws = settings.calibration.level, settings.calibration.resamples
@@ -234,12 +250,21 @@ def judge_calibrations(
     sets = files[chosen].sets
     if labelled.predictions.scores is None:
         sets = None
+    of_calls = None
+    if missed is not None:
+        platt = parse_method("platt", "--calibration").build(quick)
+        alone = one_curve(labelled, platt, settings.evaluation.folds)
+        every = {**evaluation.held_out, ONE_CURVE: alone}
+        of_calls = judge_calls(labelled, missed, every, chosen, level, draws)
     return findings.Findings(
         provenance=_provenance(),
         methods=tuple(map(_method_finding, files)),
         chosen=chosen,
         results=evaluation.results,
-        rows=shifted_rows(row_counts(labelled.predictions, labelled.true_class)),
+        calls=of_calls,
+        rows=None
+        if missed is not None
+        else shifted_rows(row_counts(labelled.predictions, labelled.true_class)),
         stacks=tuple(
             _stack_finding(name, file.calibration)
             for name, file in files.items()

@@ -15,7 +15,7 @@ from credence.composition.from_counts import assumed_true_classes
 from credence.composition.sameness import sketch_of
 from credence.lists.held_out import held_out_of
 from credence.predictions import Floats, Integers, Labelled
-from credence.problems import Problem, raise_any, refuse
+from credence.problems import Problem, in_one_line, raise_any, refuse
 from credence.progress import echo
 from credence.records import read_record
 from credence.releases.files import set_digest
@@ -130,8 +130,8 @@ def _fit_counts(
 
 
 def _echo_written(out: str, file: stage_files.CalibrationFile) -> None:
-    classes = "; ".join(file.class_names)
-    summary = f"{file.method_spec}, from {file.counts['n']} proteins, for the classes {classes}"
+    classes, units = in_one_line(file.class_names), "calls" if file.is_of_calls else "proteins"
+    summary = f"{file.method_spec}, from {file.counts['n']} {units}, for the classes {classes}"
     echo(f"Wrote {out}: {summary}.")
 
 

@@ -26,8 +26,9 @@ from credence.predictions import Booleans, Integers, Strings
 from credence.problems import Problem, nearest, raise_any, refuse
 from credence.progress import echo
 from credence.relatives.pairs import Columns
+from credence.sentences import FOR_WHOM
 from credence.stages.events import require_forecasters
-from credence.stages.lists import FOR_WHOM, Ranking, Table, cluster_of, opened_table
+from credence.stages.lists import Ranking, Table, cluster_of, opened_table
 from credence.stages.reading import require_other
 from credence.stages.settings import Settings
 from credence.tables.contract import GENOME, OWN_TABLE
@@ -302,7 +303,8 @@ def _say_genomes(out: str, finding: Genomes, n_lacking: int) -> None:
 def _classes_asked(ranking: Ranking, asked: Sequence[str]) -> Booleans:
     """Return which classes count in a genome: those that are named, or all but background."""
     if not asked:
-        ranking.say_background()
+        for sentence in ranking.sentences():
+            echo(sentence)
         return ~ranking.rules.is_background
     unknown = "{!r} is no class that is known here."
     raise_any(

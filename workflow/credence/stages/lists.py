@@ -1,7 +1,8 @@
 """The stages `thresholds` and `list`: which predictions can be used."""
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from credence.composition.adjusted import shifted
-from credence.findings import AllThresholds, ProteinList, Threshold, UseLists
+from credence.findings import ACCEPT, AllThresholds, ProteinList, Threshold, UseLists
 from credence.lists.decision import (
     BACKGROUND,
     CALLS,
@@ -25,7 +26,6 @@ from credence.lists.decision import (
     decided,
     scarce_classes,
 )
-from credence.lists.errors import ListErrors
 from credence.lists.held_out import CONFIDENCE_STEPS, step_of
 from credence.lists.thresholds import (
     ON_CONFIDENCE,
@@ -39,7 +39,14 @@ from credence.predictions import Booleans, Floats, Integers
 from credence.problems import refuse
 from credence.progress import echo
 from credence.records import json_text
-from credence.sentences import FAMILIES_UNKNOWN
+from credence.sentences import (
+    BACKGROUND_FOUND,
+    FAMILIES_UNKNOWN,
+    FOR_WHOM,
+    LIST_MEANING,
+    ListPromise,
+    sentences_of_list,
+)
 from credence.stages.reading import (
     RELATIVES_UNKNOWN,
     LabelledFiles,
@@ -51,6 +58,7 @@ from credence.stages.settings import Settings, list_names
 from credence.tables import contract, stage_files
 from credence.tables.source import open_table
 from credence.tables.writing import TableWriter, write_record, write_table
+from credence.tree import LabelTree
 
 NO_HELD_OUT = (
     "it has no held-out confidences, on which lists rest.",
@@ -70,6 +78,8 @@ class Ranking:
     rules: ListRules
     method: str  # Which made the confidences
     is_corrected: bool  # Whether these are corrected for other class proportions
+    # Of labels of which a protein has several: how they hang together.
+    tree: LabelTree | None = None
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -82,16 +92,10 @@ class Ranking:
         names = zip(self.class_names, self.rules.is_background, strict=True)
         return ", ".join(name for name, is_background in names if is_background)
 
-    def say_background(self) -> None:
-        """Print which background classes were found by their names."""
+    def sentences(self) -> Iterator[str]:
+        """Yield which background classes were found by their names."""
         if self.rules.is_background_found:
-            echo(BACKGROUND_FOUND.format(self.background))
-
-
-BACKGROUND_FOUND = (
-    "Background, by its name: {}. Lists, q-values and decisions are of the other classes, and "
-    "background predictions have a list of their own. Name others with --background."
-)
+            yield BACKGROUND_FOUND.format(self.background)
 
 
 def ranking_of(
@@ -100,6 +104,8 @@ def ranking_of(
     """Return by what a table of confidences is ranked; None where nothing is known of it."""
     held_out, asked = file.held_out if shift is None else shift.held_out, settings.lists
     is_background = background_of(file.class_names, asked.background)
+    if asked.background is None:
+        is_background |= np.isin(np.array(file.class_names, dtype=object), [*file.tree.roots()])
     if held_out is None:
         return None
     rules = ListRules(
@@ -112,21 +118,30 @@ def ranking_of(
         least_confidence=asked.least_confidence,
         family_share=asked.family_share,
     )
-    return Ranking(rules=rules, method=file.method_spec, is_corrected=shift is not None)
+    return Ranking(
+        rules=rules,
+        method=file.method_spec,
+        is_corrected=shift is not None,
+        tree=file.tree if file.is_of_calls else None,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
     """A table of confidences, read as often as is needed."""
 
-    path: Path
+    path: Path  # Of a table in memory, what messages call it
     ranking: Ranking
     is_odd: bool = False  # Whether it is read slowly: not as credence annotate writes it
+    memory: pa.Table | None = None  # All of it, where it is no file
 
     def pieces(self, further: Sequence[str] = ()) -> Iterator[tuple[pa.Table, Integers, Integers]]:
         """Yield some rows at a time, the class and the step of each; -1 where there is none."""
-        read = [contract.read_slowly(self.path, further)] if self.is_odd else None
-        for piece in read or contract.stream_confidences(self.path, further):
+        whole = self.memory
+        if whole is None and self.is_odd:
+            whole = contract.read_slowly(self.path, further)
+        streamed = contract.stream_confidences(self.path, further) if whole is None else [whole]
+        for piece in streamed:
             names = self.ranking.class_names
             code = contract.class_codes(piece["predicted_class"], names, str(self.path))
             yield piece, code, step_of(piece["confidence"].to_numpy().astype(np.float64))
@@ -159,7 +174,7 @@ def table_and_counts(path: Path, ranking: Ranking) -> tuple[Table, Counts]:
         table = Table(path=path, ranking=ranking)
         ids = (id_ for piece, *_ in table.pieces() for id_ in piece["id"].to_pylist())
         hashes = np.fromiter(map(hash, ids), np.int64)
-        if len(np.unique(hashes)) < len(hashes):
+        if ranking.tree is None and len(np.unique(hashes)) < len(hashes):
             raise pa.ArrowInvalid("an id stands twice")
         return table, table.counts()
     except contract.NOT_QUICKLY:
@@ -173,38 +188,78 @@ LIST_NAMES = (
 )
 
 
+Write = Callable[[dict[str, Any]], None]  # takes some rows, as columns
+
+
 def write_lists(
     table: Table,
     grouped: GroupedErrors,
-    ends: Mapping[Path, Integers],
+    ends: Sequence[Integers],
+    writes: Sequence[Write],
     clusters: Mapping[str, str] | None = None,
     accepted: Sequence[float] = (),
-    **how: Any,
 ) -> list[Counter[tuple[int, str]]]:
     """Write lists, each down to a step of each class, with their q-values; return their counts.
 
     Of the error rates `accepted` the first one decides; without any, decisions stay.
     """
     counts: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
-    with ExitStack() as stack:
-        writers = [stack.enter_context(TableWriter(path, LIST_NAMES, **how)) for path in ends]
-        for piece, code, step in table.pieces():
-            group, may_be_listed = grouped.group[code], contract.is_listable(piece) & (code >= 0)
-            for writer, lowest, count in zip(writers, ends.values(), counts, strict=True):
-                rows = np.flatnonzero(may_be_listed & (step >= lowest[code]))
-                kept = piece.take(rows)
-                if len(rows):
-                    columns = {name: kept[name] for name in LIST_NAMES if name != contract.Q_VALUE}
-                    listed = np.ones(len(rows), dtype=np.bool_)
-                    columns |= decided_columns(
-                        columns, grouped, code[rows], step[rows], listed, accepted
-                    )
-                    writer.write({name: columns[name] for name in LIST_NAMES})
-                if clusters is not None:
-                    ids = kept["id"].to_pylist()
-                    families = (clusters.get(id_, id_) for id_ in ids)
-                    count.update(zip(group[rows].tolist(), families, strict=True))
+    for piece, code, step in table.pieces():
+        group, may_be_listed = grouped.group[code], contract.is_listable(piece) & (code >= 0)
+        for write, lowest, count in zip(writes, ends, counts, strict=True):
+            rows = np.flatnonzero(may_be_listed & (step >= lowest[code]))
+            kept = piece.take(rows)
+            if len(rows):
+                columns = {name: kept[name] for name in LIST_NAMES if name != contract.Q_VALUE}
+                listed = np.ones(len(rows), dtype=np.bool_)
+                columns |= decided_columns(
+                    columns, grouped, code[rows], step[rows], listed, accepted
+                )
+                write({name: columns[name] for name in LIST_NAMES})
+            if clusters is not None:
+                ids = kept["id"].to_pylist()
+                families = (clusters.get(id_, id_) for id_ in ids)
+                count.update(zip(group[rows].tolist(), families, strict=True))
     return counts
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Maker:
+    """What a table of confidences is said to be made with, and what messages call it."""
+
+    name: str
+    file: stage_files.CalibrationFile
+    shift_name: str
+    shift: stage_files.ShiftFile | None  # What corrected its confidences
+
+    def ranking(self, settings: Settings) -> Ranking:
+        """Return by what the table is ranked; refuse where nothing is known of it."""
+        method, shift = self.file.method_spec, self.shift
+        if shift is not None and shift.method_spec != method:
+            reason = f"it corrects {shift.method_spec!r}, not {method!r}."
+            remedy = "Give a file that credence shift wrote with this calibration."
+            raise refuse(self.shift_name, reason, remedy)
+        ranking = ranking_of(self.file, shift, settings)
+        if ranking is None and shift is not None:
+            raise refuse(self.shift_name, NO_HELD_OUT[0], "Make it again with credence shift.")
+        if ranking is None:
+            raise refuse(self.name, *NO_HELD_OUT)
+        return ranking
+
+    def require_made(self, table: Table, counts: Counts) -> None:
+        """Refuse a table without rows, and one of another calibration or correction."""
+        if not any(len(code) for _, code, _ in table.pieces()):
+            reason = "the table has a header and no rows."
+            raise refuse(str(table.path), reason, "Give a table with rows.")
+        # Where labels are in a tree a confidence also depends on the protein's other calls.
+        if counts.every.any() and not self.file.tree.parents:
+            corrected_by = None if self.shift is None else (self.shift_name, self.shift)
+            require_made_by(table, self.file, self.name, corrected_by)
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what is not known of the calibration."""
+        if self.file.counts.get("relatives") == RELATIVES_UNKNOWN:
+            yield f"{self.name}: {FAMILIES_UNKNOWN}."
 
 
 def opened_table(
@@ -216,23 +271,24 @@ def opened_table(
     if shift is None and beside_it.exists() and contract.is_corrected(Path(confidences)):
         shift = str(beside_it)
     shift_file = None if shift is None else stage_files.read_shift(shift, file, calibration)
-    if shift_file is not None and shift_file.method_spec != file.method_spec:
-        reason = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
-        raise refuse(
-            str(shift), reason, "Give a file that credence shift wrote with this calibration."
-        )
-    ranking = ranking_of(file, shift_file, settings)
-    if ranking is None:
-        raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
-    opened = table_and_counts(Path(confidences), ranking)
-    if not any(len(code) for _, code, _ in opened[0].pieces()):
-        raise refuse(confidences, "the table has a header and no rows.", "Give a table with rows.")
-    if opened[1].every.any():
-        given = None if shift is None or shift_file is None else (shift, shift_file)
-        require_made_by(opened[0], file, calibration, given)
-    if file.counts.get("relatives") == RELATIVES_UNKNOWN:
-        echo(f"{calibration}: {FAMILIES_UNKNOWN}.")
-    return opened
+    maker = Maker(name=calibration, file=file, shift_name=str(shift), shift=shift_file)
+    table, counts = table_and_counts(Path(confidences), maker.ranking(settings))
+    maker.require_made(table, counts)
+    for sentence in maker.sentences():
+        echo(sentence)
+    return table, counts
+
+
+def table_in_memory(
+    columns: Mapping[str, Any], name: str, maker: Maker, settings: Settings
+) -> tuple[Table, Counts]:
+    """Return the same of a table that is no file."""
+    names = [*contract.CONFIDENCE_NAMES, *contract.UNCORRECTED_NAMES]
+    memory = pa.table({key: pa.array(columns[key]) for key in names if key in columns})
+    table = Table(path=Path(name), ranking=maker.ranking(settings), memory=memory)
+    counts = table.counts()
+    maker.require_made(table, counts)
+    return table, counts
 
 
 def require_made_by(
@@ -242,7 +298,6 @@ def require_made_by(
     shift: tuple[str, stage_files.ShiftFile] | None = None,
 ) -> None:
     """Refuse a table of another calibration or correction, where class and score show it."""
-    header = open_table(table.path, contract.OWN_TABLE)
     plain = contract.UNCORRECTED_NAMES[0] if table.ranking.is_corrected else "confidence"
     piece, code, _ = next(table.pieces((plain,) if table.ranking.is_corrected else ()))
     score, stated, published = (
@@ -271,9 +326,15 @@ def require_made_by(
             reason = f"{shown[at]:g} is the confidence of {str(piece['id'][row])!r}, and "
             reason += f"{name} gives {least}{f' to {most}' if least != most else ''}."
             remedy = f"Give the {kind} that the table was annotated with."
-            above = None if table.is_odd else header.header_line  # Parquet has no lines
-            line = None if above is None else above + 1 + row
-            raise refuse(str(table.path), reason, remedy, line, column)
+            raise refuse(str(table.path), reason, remedy, _line_of(table, row), column)
+
+
+def _line_of(table: Table, row: int) -> int | None:
+    """Return where a row stands; Parquet and memory have no lines."""
+    if table.is_odd or table.memory is not None:
+        return None
+    above = open_table(table.path, contract.OWN_TABLE).header_line
+    return None if above is None else above + 1 + row
 
 
 NOT_CORRECTED = (
@@ -318,116 +379,102 @@ def list_confidences(
 ) -> None:
     """Write the longest list of calls, or of each class, with at most so many wrong ones."""
     require_other((out,), [confidences, calibration, shift, clusters])
-    if by_class and of_background:
-        remedy = "Leave out one of the two."
-        raise refuse("--of-background", "--by-class lists every class already.", remedy)
-    table, counts = opened_table(confidences, calibration, shift, settings)
-    ranking, rules = table.ranking, table.ranking.rules
-    if of_background and not ranking.background:
-        raise refuse("--of-background", *NO_BACKGROUND)
-    level, grouped = settings.calibration.level, rules.calls_and_background(counts.listable)
-    chosen: Sequence[int] = (BACKGROUND if of_background else CALLS,)
-    if by_class:
-        chosen = range(len(ranking.class_names))
-        grouped = replace(grouped, errors=grouped.by_class, group=np.array(chosen))
-    ends = np.min([grouped.ends(group, error, is_certain=certain) for group in chosen], axis=0)
-    known = None if clusters is None else cluster_of(clusters, table)
-    (sizes,) = write_lists(
-        table, grouped, {Path(out): ends}, known, spreadsheet_safe=spreadsheet_safe
+    asked = ListAsked(
+        error=error, by_class=by_class, of_background=of_background, is_certain=certain
     )
-    lists, largest = [], []
-    for group in chosen:
-        size = np.array([n for (part, _), n in sizes.items() if part == group], dtype=np.float64)
-        relatives = float((size * (size - 1.0)).sum() / size.sum()) if len(size) else None
-        largest.append(float(size.max() / size.sum()) if len(size) else 0.0)
-        how: dict[str, Any] = {"is_certain": certain, "relatives": relatives}
-        if by_class:
-            errors, name = grouped.errors[group], ranking.class_names[group]
-            lists.append(list_of(name, errors, error, level, **how))
-        else:
-            lists.append(list_of_group(rules, grouped, group, error, level, **how))
-    n_listed = sum(list_.n for list_ in lists)
+    table, counts = opened_table(confidences, calibration, shift, settings)
+    with TableWriter(Path(out), LIST_NAMES, spreadsheet_safe=spreadsheet_safe) as writer:
+        chosen = choose_lists(table, counts, settings, asked, clusters, writer.write)
     if as_json:
-        click.echo(json_text(lists), nl=False)
+        click.echo(json_text(chosen.lists), nl=False)
         return
     n_known = int(counts.every.sum())
-    of_all = f"{n_listed:,} of {n_known:,} predictions" if n_known else NO_CONFIDENCE
+    of_all = f"{chosen.n:,} of {n_known:,} predictions" if n_known else NO_CONFIDENCE
     echo(f"Wrote {out}: {of_all}.")
-    ranking.say_background()
-    for list_, group, part in zip(lists, chosen, largest, strict=True):
-        _say_list(list_, grouped.errors[group], rules, level, part)
-    if n_listed:
-        echo(f"{LIST_MEANING[by_class]} {FOR_WHOM[ranking.is_corrected]}")
+    for sentence in chosen.sentences:
+        echo(sentence)
 
 
-def _say_list(
-    list_: ProteinList, errors: ListErrors, rules: ListRules, level: float, largest: float
-) -> None:
-    """Print what a list holds, where anything could be on it."""
-    if errors.n_listed[0]:
-        echo(sentence_of(list_, errors, rules, level))
-        for sentence in remarks_on(list_, largest, rules.family_share):
-            echo(sentence)
+@dataclass(frozen=True, kw_only=True)
+class ListAsked:
+    """Which lists are asked for."""
+
+    error: float  # Share wrong that a list may have
+    by_class: bool  # A list for each class
+    of_background: bool  # In place of the calls
+    is_certain: bool  # Whether the bound keeps to the error, not the estimate alone
+
+    def __post_init__(self) -> None:
+        """Refuse two that exclude each other."""
+        if self.by_class and self.of_background:
+            remedy = "Leave out one of the two."
+            raise refuse("--of-background", "--by-class lists every class already.", remedy)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenLists:
+    """Lists, and what a reader has to know of them."""
+
+    lists: list[ProteinList]
+    sentences: list[str]
+
+    @property
+    def n(self) -> int:
+        """How many predictions are on them."""
+        return sum(entry.n for entry in self.lists)
+
+
+def choose_lists(
+    table: Table,
+    counts: Counts,
+    settings: Settings,
+    asked: ListAsked,
+    clusters: str | None,
+    write: Write,
+) -> ChosenLists:
+    """Write the rows of the longest lists that keep to an error; return what they are worth."""
+    ranking, rules = table.ranking, table.ranking.rules
+    if asked.of_background and not ranking.background:
+        raise refuse("--of-background", *NO_BACKGROUND)
+    level, grouped = settings.calibration.level, rules.calls_and_background(counts.listable)
+    groups: Sequence[int] = (BACKGROUND if asked.of_background else CALLS,)
+    if asked.by_class:
+        groups = range(len(ranking.class_names))
+        grouped = replace(grouped, errors=grouped.by_class, group=np.array(groups))
+    ends = np.min(
+        [grouped.ends(group, asked.error, is_certain=asked.is_certain) for group in groups], axis=0
+    )
+    known = None if clusters is None else cluster_of(clusters, table)
+    (sizes,) = write_lists(table, grouped, [ends], [write], known)
+    lists, sentences = [], list(ranking.sentences())
+    for group in groups:
+        size = np.array([n for (part, _), n in sizes.items() if part == group], dtype=np.float64)
+        relatives = float((size * (size - 1.0)).sum() / size.sum()) if len(size) else None
+        largest = float(size.max() / size.sum()) if len(size) else 0.0
+        how: dict[str, Any] = {"is_certain": asked.is_certain, "relatives": relatives}
+        errors = grouped.errors[group]
+        if asked.by_class:
+            name = ranking.class_names[group]
+            list_ = list_of(name, errors, asked.error, level, **how)
+        else:
+            list_ = list_of_group(rules, grouped, group, asked.error, level, **how)
+        lists.append(list_)
+        if errors.n_listed[0]:  # where anything could be on it
+            values = (errors.bound if list_.is_certain else errors.error)[errors.first :]
+            least = math.nan if np.isnan(values).all() else float(np.nanmin(values))
+            promise = ListPromise(
+                level=level,
+                certainty=rules.certainty,
+                least_confidence=rules.least_confidence,
+                family_share=rules.family_share,
+            )
+            sentences += sentences_of_list(list_, promise, least, largest)
+    if any(list_.n for list_ in lists):
+        sentences.append(f"{LIST_MEANING[asked.by_class]} {FOR_WHOM[ranking.is_corrected]}")
+    return ChosenLists(lists=lists, sentences=sentences)
 
 
 NO_BACKGROUND = ("no class is background.", "Name some with --background, or leave it out.")
-
-
-def remarks_on(list_: ProteinList, largest_listed: float, family_share: float) -> Iterator[str]:
-    """Yield what a reader has to know of a list: classes wrong more often, and large families."""
-    name = "the list" if list_.class_name is None else f"the list of {list_.class_name}"
-    if list_.kept_off:
-        shares = ", ".join(f"{part.n_kept_off} of {part.class_name}" for part in list_.kept_off)
-        why = f"since more than {list_.error:.0%} of them are wrong as estimated"
-        yield f"Kept off {name}, {why}: {shares}."
-    worst = f"{list_.alike_lower:,.0f} to {list_.alike_upper:,.0f}"
-    for part, kind in (
-        (list_.largest_family, f"the calibration proteins behind {name}"),
-        (largest_listed, name),
-    ):
-        if part > family_share:
-            yield (
-                f"One family makes up {part:.0%} of {kind}. In the worst case, each family wholly "
-                f"right or wrong, {worst} are right."
-            )
-
-
-LIST_MEANING = (
-    "These shares are of the list, not of a protein in it: the confidence of each says how "
-    "probably it is right itself.",
-    "These shares are of each class's list by itself, not of a protein in it, and not of all "
-    "lists together.",
-)
-FOR_WHOM = (
-    "They hold for proteins like those of the calibration set, in the same class proportions.",
-    "They hold for proteins that are, class by class, like those of the calibration set, at the "
-    "class proportions that they are corrected for, whose uncertainty is in the bounds.",
-)
-NO_SHIFT = (NO_HELD_OUT[0], "Make it again with credence shift.")
-
-
-def sentence_of(list_: ProteinList, errors: ListErrors, rules: ListRules, level: float) -> str:
-    """Return what a list holds and how many of it are right."""
-    together = "Background" if list_.is_background else "Calls"
-    name = together if list_.class_name is None else list_.class_name
-    if list_.n == 0:
-        values = (errors.bound if list_.is_certain else errors.error)[errors.first :]
-        if np.isnan(values).all():
-            return (
-                f"{name}: no list, since no prediction with a confidence of at least "
-                f"{rules.least_confidence:g} has calibration proteins beside it."
-            )
-        least = f"{np.nanmin(values):.1%}"
-        if list_.is_certain:
-            bound = f"upper {rules.certainty:.0%} bound of its error"
-            return f"{name}: no list. The least {bound} that a list has is {least}."
-        return f"{name}: no list. As estimated, at least {least} of each are wrong."
-    return (
-        f"{name}: {list_.n:,} predictions with confidence ≥ {list_.confidence:g}, of which "
-        f"about {list_.right:,.0f} are right ({level:.0%} interval {list_.right_lower:,.0f} to "
-        f"{list_.right_upper:,.0f}). Error: estimate {list_.estimate:.1%}, upper "
-        f"{rules.certainty:.0%} bound {list_.bound:.1%}."
-    )
 
 
 def finish_table(
@@ -458,18 +505,55 @@ def finish_table(
         groups = (CALLS, BACKGROUND)
         asked = [(group, error) for group in groups for error in settings.lists.error]
         paths = list_paths(folder, settings)  # without those of background where it is []
-        ends = {
-            Path(path): grouped.ends(group, error)
+        ends = [
+            grouped.ends(group, error)
             if group < len(grouped.errors)
             else np.full(len(grouped.group), len(CONFIDENCE_STEPS))
-            for path, (group, error) in zip(paths, asked, strict=False)
-        }
-        write_lists(table, grouped, ends, accepted=settings.lists.error, **how)
-    write_record(record, lists_found(ranking, counts, settings, name))
-    ranking.say_background()
+            for _, (group, error) in zip(paths, asked, strict=False)
+        ]
+        with ExitStack() as stack:
+            writes = [
+                stack.enter_context(TableWriter(Path(path), LIST_NAMES, **how)).write
+                for path in paths
+            ]
+            write_lists(table, grouped, ends, writes, accepted=settings.lists.error)
+    write_record(record, lists_found(ranking, counts, settings, name, grouped))
+    if folder is not None and ranking.tree is not None and settings.lists.error:
+        write_accepted(Path(folder) / ACCEPTED_NAME, outs[-1], ranking.tree, **how)
+    for sentence in ranking.sentences():
+        echo(sentence)
 
 
-def lists_found(ranking: Ranking, counts: Counts, settings: Settings, name: str) -> UseLists:
+ACCEPTED_NAME = "accepted.tsv"
+ACCEPTED_COLUMNS = ("id", "label", "name", "confidence", "lower", "upper", contract.Q_VALUE)
+
+
+def write_accepted(path: Path, confidences: Path, tree: LabelTree, **how: Any) -> None:
+    """Write the most specific accepted labels of each protein, in the order of the table."""
+    accepted: dict[str, dict[str, tuple[float, ...]]] = {}
+    numbers = ("confidence", "lower", "upper", contract.Q_VALUE)
+    for piece in contract.stream_confidences(confidences, (contract.Q_VALUE,)):
+        kept = piece.filter(pc.equal(piece["decision"], ACCEPT))
+        cells = (kept[name].to_pylist() for name in ("id", "predicted_class", *numbers))
+        for id_, label, *values in zip(*cells, strict=True):
+            accepted.setdefault(id_, {})[label] = tuple(
+                np.nan if value is None else value for value in values
+            )
+    rows = [
+        (id_, label, tree.names.get(label, ""), *labels[label])
+        for id_, labels in accepted.items()
+        for label in tree.most_specific(labels)
+    ]
+    texts, written = ACCEPTED_COLUMNS[:3], dict[str, Any]()
+    for place, name in enumerate(ACCEPTED_COLUMNS):
+        kind: Any = object if name in texts else np.float64
+        written[name] = np.array([row[place] for row in rows], dtype=kind)
+    write_table(path, written, **how)
+
+
+def lists_found(
+    ranking: Ranking, counts: Counts, settings: Settings, name: str, grouped: GroupedErrors
+) -> UseLists:
     """Return which proteins of a query set can be used, by its counts by class and step."""
     return use_lists(
         name,
@@ -478,6 +562,7 @@ def lists_found(ranking: Ranking, counts: Counts, settings: Settings, name: str)
         settings.lists.error,
         settings.calibration.level,
         is_adjusted=ranking.is_corrected,
+        grouped=grouped,
     )
 
 
@@ -505,7 +590,7 @@ def with_lists(
     grouped = ranking.rules.calls_and_background(counts.listable)
     error = settings.lists.error
     decisions = decided_columns(columns, grouped, code, step, may_be_listed, error)
-    return with_q_value(columns | decisions), lists_found(ranking, counts, settings, name)
+    return with_q_value(columns | decisions), lists_found(ranking, counts, settings, name, grouped)
 
 
 def decided_columns(

@@ -260,9 +260,7 @@ class NoveltyColumns(Addition):
         nearest = np.full(predictions.n_samples, "", dtype=object)
         is_known = look.nearest >= 0
         nearest[is_known] = self.reference.ids[look.nearest[is_known]]
-        class_names = np.array(predictions.class_names, dtype=object)
-        predicted = class_names[predictions.predicted_class]
-        self.seen.add(predictions.ids, look, predicted, chunk.confidence.value, is_off)
+        self.seen.add(look, chunk.confidence.value, is_off)
         values = (
             *(look.p, look.distance, nearest, look.training_distance),
             *(look.closest, look.identity, look.coverage),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from credence.draws import keys_of
 from credence.findings import DECISIONS
+from credence.lists.decision import Counts
 from credence.lists.held_out import CONFIDENCE_STEPS
 from credence.lists.plan import STRATUM_EDGES, by_stratum, plan_of, stratum_of
 from credence.progress import echo
@@ -30,6 +32,33 @@ def plan_verification(
     """Write which predictions to verify next, one of a family, with a column for their class."""
     require_other((out,), [confidences, calibration, shift, clusters])
     table, counts = opened_table(confidences, calibration, shift, Settings())
+    planned = plan_of_table(table, counts, number, clusters, out)
+    how: Any = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": True}
+    write_table(Path(out), planned.columns, **how)
+    n_query = int(counts.every.sum())
+    of_all = f"{planned.n} of {n_query:,} predictions to verify"
+    echo(f"Wrote {out}: {of_all if n_query else NO_CONFIDENCE}.")
+    for sentence in planned.sentences:
+        echo(sentence)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Planned:
+    """The predictions to verify, and what is gained."""
+
+    columns: dict[str, Any]
+    sentences: list[str]
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return len(self.columns["id"])
+
+
+def plan_of_table(
+    table: Table, counts: Counts, number: int, clusters: str | None, name: str
+) -> Planned:
+    """Return which predictions of a table to verify; sentences call the plan by its name."""
     ranking, n_query = table.ranking, by_stratum(counts.every)
     *_, place, _ = chosen = _one_of_each_family(table, cluster_of(clusters, table))
     n_most = np.bincount(place, minlength=n_query.size)
@@ -49,12 +78,10 @@ def plan_verification(
         "chance": n_verify[place] / n_most[place] / size,  # of its family, and of itself there
         "families_known": plan.n_known.ravel()[place],
     }
-    write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
-    of_all = f"{len(rows)} of {int(n_query.sum()):,} predictions to verify"
-    echo(f"Wrote {out}: {of_all if n_query.any() else NO_CONFIDENCE}.")
+    sentences = []
     if len(rows) < number:
         of_each = ", and of each family one is taken" if clusters else ""
-        echo(f"{out}: fewer than {number}, since there are no more{of_each}.")
+        sentences.append(f"{name}: fewer than {number}, since there are no more{of_each}.")
     every = Counter[str]()
     for piece, *_ in table.pieces():
         every.update(piece["decision"].to_pylist())
@@ -62,19 +89,20 @@ def plan_verification(
     of_decisions = [
         f"{planned[word]} of {every[word]:,} {word}" for word in DECISIONS if every[word]
     ]
-    echo(f"By their decision, to verify are: {', '.join(of_decisions)}.")
+    sentences.append(f"By their decision, to verify are: {', '.join(of_decisions)}.")
     width, after = plan.width(), plan.width(plan.n_verify)
-    for at, name in enumerate(ranking.class_names):
+    for at, class_name in enumerate(ranking.class_names):
         if n := int(plan.n_verify[at].sum()):
-            echo(
-                f"{name}: {n} of {int(n_query[at].sum()):,}. The precision at a confidence is "
-                f"known to ± {width[at] / 2:.2f} now, and to about ± {after[at] / 2:.2f} "
+            sentences.append(
+                f"{class_name}: {n} of {int(n_query[at].sum()):,}. The precision at a confidence "
+                f"is known to ± {width[at] / 2:.2f} now, and to about ± {after[at] / 2:.2f} "
                 "once these are verified."
             )
-    echo(
+    sentences.append(
         "Fill in true_class, in the classifier's names, and leave it empty where nothing was "
         "found; then give the table to credence trove add as --labels."
     )
+    return Planned(columns=columns, sentences=sentences)
 
 
 def _one_of_each_family(table: Table, cluster_of: Mapping[str, str]) -> tuple[Any, ...]:

@@ -183,6 +183,8 @@ def require_labels(samples: Samples, where: str) -> Integers:
     if samples.true_class is None:
         remedy = "Give labels: a table of id and label, or a pattern for FASTA headers."
         raise refuse(where, "the table has no true classes.", remedy)
+    if samples.is_of_calls:  # a wrong one has none
+        return samples.true_class
     unknown, remedy = samples.true_class == UNKNOWN_CLASS, "Give it one, or remove its row."
     rows = zip(samples.predictions.ids[unknown], samples.lines[unknown].tolist(), strict=True)
     raise_any(
@@ -290,7 +292,9 @@ class LabelledFiles:
             spec = as_calibrated(spec, spec.class_names, file.scale)
         samples = read_set(self.tables, spec)
         if self.labels is not None:
-            samples = attach_labels(samples, read_labels(Path(self.labels)), spec, where)
+            are_several = spec.several is not None
+            labels = read_labels(Path(self.labels), are_several=are_several)
+            samples = attach_labels(samples, labels, spec, where)
         where_known = None if self.novelty is None else NOVELTY_FILES.read(Path(self.novelty))
         if where_known is not None:
             places = where_known.reference.places(samples.predictions.ids)
@@ -396,13 +400,16 @@ def read_proteins(path: str, match: str) -> Fasta:
     return read_fasta(Path(path), cast(Match, match))
 
 
-def proteins_of(ids: Strings, path: str | None, match: str, where: str) -> Proteins:
+def proteins_of(
+    ids: Strings, path: str | None, match: str, where: str, *, may_hold_more: bool = False
+) -> Proteins:
     """Return proteins with their sequences of a FASTA file; without one, with blanks."""
     if path is None:
-        return Proteins(ids, np.full(len(ids), "", dtype=object))
+        return Proteins(ids=ids, sequences=np.full(len(ids), "", dtype=object))
     fasta = read_proteins(path, match)
-    rows = match_ids(ids, fasta, cast(Match, match), table=where, proteins=path)
-    return Proteins(ids, fasta.sequences[rows])
+    by = cast(Match, match)
+    rows = match_ids(ids, fasta, by, table=where, proteins=path, may_hold_more=may_hold_more)
+    return Proteins(ids=ids, sequences=fasta.sequences[rows])
 
 
 def read_sequences(paths: Sequence[str], match: str) -> dict[str, str]:
@@ -423,7 +430,9 @@ def training_ids(training: Strings, calibration: Strings) -> Strings:
     return np.array(names, dtype=object)
 
 
-def labels_as_stated(labels: Mapping[str, Any], proteins: str | None, match: str) -> Labels:
+def labels_as_stated(
+    labels: Mapping[str, Any], proteins: str | None, match: str, *, are_several: bool = False
+) -> Labels:
     """Return the labels of a table or of FASTA headers, as a configuration states them."""
     raise_any(set_problems("--labels", {"labels": labels}, ["labels"]))
     if labels.get("pattern") is not None:
@@ -440,6 +449,7 @@ def labels_as_stated(labels: Mapping[str, Any], proteins: str | None, match: str
         Path(labels["table"]),
         labels.get("id_column", "id"),
         labels.get("label_column", "true_class"),
+        are_several=are_several,
     )
 
 

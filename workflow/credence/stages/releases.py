@@ -14,7 +14,7 @@ from credence.calibrators.crossfit import DEFAULT_FOLDS
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.findings import Outcome, Provenance, ReleaseState, ReleaseStep, SetAside
-from credence.predictions import Labelled, Predictions, label
+from credence.predictions import Labelled, Predictions, Strings, label
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text
@@ -147,8 +147,6 @@ def compare_releases(
         remedy = "Give a score table with --table, or the release's folder in results/; "
         raise refuse(newer, reason, f"{remedy}--classes and --page need no proteins.")
     file = second.file
-    stated = file.settings.get("options", {})
-    options = from_record(FitOptions, stated, f"{newer}, settings.options", REBUILD)
     asked: Predictions | None = None
     unscored = np.empty(0, dtype=object)
     if table is not None:
@@ -157,6 +155,50 @@ def compare_releases(
         samples = reading.read_set([table], spec)
         asked, unscored = samples.predictions, samples.unscored_ids
         require_match(file, asked, table)
+    step, proteins = compare_sources(first, second, asked, unscored, newer, held_out)
+    if out is not None and proteins is not None:
+        writing.write_table(Path(out), proteins, spreadsheet_safe=spreadsheet_safe)
+    if classes is not None:
+        writing.write_table(Path(classes), class_columns(step), spreadsheet_safe=spreadsheet_safe)
+    writing.write_record(record, step)
+    if page is not None:
+        names = f"{step.older.name} → {step.newer.name}"
+        provenance = Provenance(run=names, title="What changed", credence_version=__version__)
+        text = render_sections(provenance, sections_of_step(step), step.schema)
+        writing.write_text(Path(page), text)
+    lines = (*step_sentences(step), f"Wrote {', '.join(written)}.")
+    click.echo(json_text(step) if as_json else "\n".join(lines), nl=not as_json, err=not as_json)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Source:
+    """One of the two things that are compared, with its calibration read."""
+
+    path: Path  # As the user gave it
+    file: CalibrationFile  # Of the method compared
+    release: files.Release | None  # None for a calibration file alone
+
+    @property
+    def has_proteins(self) -> bool:
+        """Whether the release's proteins are at hand."""
+        return self.release is not None and (self.path / SAMPLES).exists()
+
+
+def compare_sources(
+    first: Source,
+    second: Source,
+    asked: Predictions | None,
+    unscored: Strings,
+    newer: str,
+    held_out: str | None = None,
+) -> tuple[ReleaseStep, dict[str, Any] | None]:
+    """Return what changed from one to the other, and the columns of the proteins, if any.
+
+    Those of `asked`, or else of the newer release; ids without scores stand at the end.
+    """
+    file = second.file
+    stated = file.settings.get("options", {})
+    options = from_record(FitOptions, stated, f"{newer}, settings.options", REBUILD)
     how = Comparison(
         method=file.method_spec,
         calibrator=parse_method(file.method_spec, "--method").build(replace(options, n_draws=0)),
@@ -169,25 +211,13 @@ def compare_releases(
     if held_out is not None:
         before = _with_held_out(before, Path(held_out), how)
     step, proteins = compare(before, release_data(second), how, asked)
-    if out is not None:
-        assert proteins is not None
-        rows = {
-            name: np.append(
-                column, np.full(len(unscored), "" if column.dtype == object else np.nan)
-            )
-            for name, column in proteins.items()
-        } | {"id": np.append(proteins["id"], unscored)}
-        writing.write_table(Path(out), rows, spreadsheet_safe=spreadsheet_safe)
-    if classes is not None:
-        writing.write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)
-    writing.write_record(record, step)
-    if page is not None:
-        names = f"{step.older.name} → {step.newer.name}"
-        provenance = Provenance(run=names, title="What changed", credence_version=__version__)
-        text = render_sections(provenance, sections_of_step(step), step.schema)
-        writing.write_text(Path(page), text)
-    lines = (*step_sentences(step), f"Wrote {', '.join(written)}.")
-    click.echo(json_text(step) if as_json else "\n".join(lines), nl=not as_json, err=not as_json)
+    if proteins is None:
+        return step, None
+    blanks = {
+        name: np.full(len(unscored), "" if column.dtype == object else np.nan)
+        for name, column in proteins.items()
+    } | {"id": unscored}
+    return step, {name: np.append(proteins[name], blanks[name]) for name in proteins}
 
 
 def _with_held_out(release: ReleaseData, path: Path, how: Comparison) -> ReleaseData:
@@ -203,7 +233,8 @@ def _with_held_out(release: ReleaseData, path: Path, how: Comparison) -> Release
     return replace(release, held_out=confidence)
 
 
-def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
+def class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
+    """Return the columns of the table of what changed, class by class."""
     names = list(dict.fromkeys(part.name for entry in step.classes for part in entry.parameters))
     rows: list[dict[str, Any]] = []
     for entry in step.classes:
@@ -228,20 +259,6 @@ def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Source:
-    """One of the two things that are compared, with its calibration read."""
-
-    path: Path  # As the user gave it
-    file: CalibrationFile  # Of the method compared
-    release: files.Release | None  # None for a calibration file alone
-
-    @property
-    def has_proteins(self) -> bool:
-        """Whether the release's proteins are at hand."""
-        return self.release is not None and (self.path / SAMPLES).exists()
-
-
 def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Source]:
     """Return two sources of one method, classes and scale; refuse all that differs."""
     older, newer = (path.parent if path.name == files.FILE else path for path in (older, newer))
@@ -252,12 +269,12 @@ def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Sou
             read_both.append(_read(path, method is not None))
     raise_any(problems)
     (first_release, first), (second_release, second) = read_both
-    chosen = _method(older, first, newer, second, method)
+    chosen = common_method(older, first, newer, second, method)
     sources = (
         Source(path=older, file=first[chosen], release=first_release),
         Source(path=newer, file=second[chosen], release=second_release),
     )
-    _require_alike(*sources)
+    require_alike(*sources)
     return sources
 
 
@@ -315,13 +332,14 @@ def _require_unchanged(path: Path, release: files.Release) -> None:
         raise refuse(str(path), reason, REBUILD)
 
 
-def _method(
+def common_method(
     older: Path,
     first: Mapping[str, CalibrationFile],
     newer: Path,
     second: Mapping[str, CalibrationFile],
     wanted: str | None,
 ) -> str:
+    """Return by which method two are compared; refuse where they have none in common."""
     common = [name for name in first if name in second]
     if wanted is not None:
         if wanted not in common:
@@ -344,7 +362,8 @@ def _list(names: list[str]) -> str:
     return ", ".join(repr(name) for name in dict.fromkeys(names))
 
 
-def _require_alike(first: Source, second: Source) -> None:
+def require_alike(first: Source, second: Source) -> None:
+    """Refuse two of other classes, or of another scale."""
     problems = []
     for name, words in (("class_names", "classes are"), ("scale", "scale is")):
         before, after = getattr(first.file, name), getattr(second.file, name)

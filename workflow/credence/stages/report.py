@@ -32,7 +32,7 @@ from credence.report.page_data import (
 )
 from credence.report.sections.publish import OF_QUERIES, PUBLICATION
 from credence.report.wording import slug
-from credence.sentences import warning_of
+from credence.sentences import warning_of, warnings_of_mix
 from credence.settings import settings_from
 from credence.stages.check import read_summary
 from credence.stages.crate import CRATE_METADATA, MULTIQC, WORKFLOW, metadata, multiqc
@@ -158,7 +158,7 @@ def _gathered(options: ReportOptions) -> findings.Findings:
     notices += [
         findings.Notice(kind=f"class proportions of {shift.name}", text=sentence, is_warning=True)
         for shift in shifts
-        for sentence in shift.sentences
+        for sentence in warnings_of_mix(shift)
     ]
     notices += [notice for query_set in summaries for notice in query_set_notices(query_set)]
     return replace(

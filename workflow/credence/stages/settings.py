@@ -48,6 +48,27 @@ class Resampled:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TreeSettings:
+    """With labels: several: how labels hang together, and which calls count as wrong."""
+
+    table: str | None = setting(
+        None, "OBO file, or a table of the columns child and parent; null: no tree, or separator"
+    )
+    separator: str | None = setting(
+        None, "what stands between the levels in labels themselves: . in EC numbers, ; in lineages"
+    )
+    world: str = setting(
+        "open",
+        "a call that is not among the true labels: open, it is wrong where the protein has a true "
+        "label in the same branch and left out elsewhere; closed, it is wrong",
+        ("open", "closed"),
+    )
+    floor: float | None = setting(
+        None, "least score of a call; null: all rows, and all numbers above 0 of a wide table"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClusteringSettings:
     """Which proteins are homologues, of one family (docs/splits.md)."""
 
@@ -329,6 +350,7 @@ class ScatterSettings:
 class Settings:
     """All settings of a run's stages."""
 
+    tree: TreeSettings = field(default_factory=TreeSettings)
     clustering: ClusteringSettings = field(default_factory=ClusteringSettings)
     split: SplitSettings = field(default_factory=SplitSettings)
     calibration: CalibrationSettings = field(default_factory=CalibrationSettings)
@@ -369,6 +391,7 @@ TABLE_KEYS: dict[str, Any] = {
     "pooling": "sum",
     "logits": False,
     "genome": None,
+    "several": None,
 }
 
 MAIN_TOOL = "main"  # name of the calibration set's own tool beside others
@@ -384,7 +407,7 @@ class ToolSet:
     classes: Mapping[str, str | None]  # Its class → the run's, null for none of them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trove:
     """One trove, with all that it takes over from the calibration set."""
 
@@ -502,6 +525,8 @@ def set_problems(where: str, values: Mapping[str, Any], names: Iterable[str]) ->
     """Return what the configuration would refuse of some settings of a set, read elsewhere."""
     sets = load_schema()["$defs"]
     known = {**sets["labelled_set"]["properties"], **sets["query_set"]["properties"]}
+    tree = schema_of(TreeSettings)
+    known["several"] = {**tree, "type": ["object", "null"], "default": None}
     rules = {name: known[name] for name in names}
     schema = {"type": "object", "additionalProperties": False, "properties": rules}
     return schema_problems(Document(where=where, data=dict(values), lines={}), schema)

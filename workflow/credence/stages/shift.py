@@ -23,7 +23,7 @@ from credence.lists.held_out import corrected_held_out
 from credence.lists.thresholds import ON_SCORE, Ranked, Wanted, thresholds_of
 from credence.problems import nearest, refuse
 from credence.progress import Progress, echo
-from credence.sentences import warning_of
+from credence.sentences import sentences_of_mix, warning_of
 from credence.stages import reading
 from credence.stages.settings import Settings, ShiftSettings
 from credence.tables import stage_files
@@ -76,7 +76,7 @@ def shift_tables(
         if record is not None:
             stage_files.SHIFT_FILES.write(Path(record), made)
     echo(f"Wrote {out}: {in_one_line(finding)}.")
-    for sentence in (*finding.remarks, *finding.sentences):
+    for sentence in sentences_of_mix(finding):
         echo(sentence)
     if finding.sameness is not None and finding.sameness.is_changed:
         echo(f"{finding.name}: {warning_of(finding.sameness)}.")
@@ -119,9 +119,9 @@ def find_shift(
     options = shift_options(file, settings.shift)
     look = None if file.sketch is None else SketchCounts(file.sketch, file.class_names)
     estimator, sample, use, error = _summed(file.sample, parts, look, settings.shift.method, where)
-    too_few: tuple[str, ...] = ()
-    if estimator.estimate is not None and use.n_rows < estimate.FEWEST_ROWS:
-        estimator, too_few = estimators.ESTIMATORS_BY_NAME["none"], (TOO_FEW.format(use.n_rows),)
+    is_too_few = estimator.estimate is not None and use.n_rows < estimate.FEWEST_ROWS
+    if is_too_few:
+        estimator = estimators.ESTIMATORS_BY_NAME["none"]
     if estimator.estimate is not None:
         composition = estimate.estimate_composition(sample, use, estimator, options)
     else:
@@ -142,10 +142,11 @@ def find_shift(
         curves=shift_curves(corrected),
         reference=estimator.reference,
         thresholds=_thresholds(file.sample, composition, settings, options),
-        remarks=(
-            *too_few,
-            *(ASSUMED_CLASSES,) * sample.is_assumed,
-            *corrected.diagnostics.remarks,
+        doubts=replace(
+            corrected.diagnostics.doubts,
+            n_too_few=use.n_rows if is_too_few else 0,
+            n_needed=estimate.FEWEST_ROWS if is_too_few else 0,
+            is_assumed=sample.is_assumed,
         ),
         sameness=None if look is None else look.found(),
         judged=judged_at_proportions(
@@ -244,10 +245,6 @@ def with_stated(shift: ShiftSettings) -> ShiftSettings:
     return replace(shift, method=STATED)
 
 
-TOO_FEW = (
-    f"Fewer than {estimate.FEWEST_ROWS} proteins ({{}}) do not tell their class proportions: "
-    "confidences are those for the proportions of the calibration set."
-)
 NO_SAMPLE = (
     "it does not say how many calibration proteins each class has (counts say it in their column "
     "'members')"
@@ -255,12 +252,6 @@ NO_SAMPLE = (
 FROM_COUNTS = (
     "its counts do not say which classes the wrong predictions truly belong to, so class "
     "proportions cannot be estimated"
-)
-ASSUMED_CLASSES = (
-    "Which classes the wrong predictions of the calibration set truly belong to is assumed, since "
-    "they were only counted: the proteins of each class that were predicted wrongly are spread "
-    "evenly over the wrong predictions of all other classes, whatever the score. Intervals are "
-    "wider for it."
 )
 
 

@@ -183,7 +183,7 @@ def read_training(path: str | None, match: str, beside: Proteins) -> Proteins:
     if path is None:
         return join([])
     learnt = reading.read_proteins(path, match)
-    return Proteins(reading.training_ids(learnt.ids, beside.ids), learnt.sequences)
+    return Proteins(ids=reading.training_ids(learnt.ids, beside.ids), sequences=learnt.sequences)
 
 
 def _given(clstr: str, proteins: Proteins, match: str) -> GivenEngine:
@@ -237,10 +237,15 @@ def split_tables(
         known = read_classes(of_class, match)
     else:
         samples = reading.read_set(tables, reading.stated_spec(tables, format_, spec_json))
+        ids, true_class = samples.predictions.ids, reading.require_labels(samples, tables[0])
+        if samples.is_of_calls:
+            ids, true_class = samples.by_protein(MOST_LABELS_BALANCED)
         known = LabelledProteins(
             where=tables[0],
-            proteins=reading.proteins_of(samples.predictions.ids, proteins, match, tables[0]),
-            true_class=reading.require_labels(samples, tables[0]),
+            proteins=reading.proteins_of(
+                ids, proteins, match, tables[0], may_hold_more=samples.is_of_calls
+            ),
+            true_class=true_class,
             class_names=samples.predictions.class_names,
         )
     ours, learnt = known.proteins, read_training(training, match, known.proteins)
@@ -272,6 +277,10 @@ def split_tables(
     roles, counts = np.unique(table.role.astype(str), return_counts=True)
     message = ", ".join(f"{count} {role}" for role, count in zip(roles, counts, strict=True))
     echo(f"Wrote {out}: {message}.")
+
+
+# Of proteins with several labels so many are balanced, each by the rarest of its own among them.
+MOST_LABELS_BALANCED = 30
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -334,7 +343,7 @@ def read_classes(of_class: Sequence[tuple[str, str]], match: str) -> LabelledPro
     sizes = [fasta.n_proteins for fasta in files]
     return LabelledProteins(
         where=of_class[0][1],
-        proteins=join([Proteins(fasta.ids, fasta.sequences) for fasta in files]),
+        proteins=join([Proteins(ids=fasta.ids, sequences=fasta.sequences) for fasta in files]),
         true_class=np.repeat([names.index(name) for name, _ in of_class], sizes),
         class_names=names,
     )

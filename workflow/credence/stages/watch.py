@@ -29,13 +29,16 @@ from credence.tables.writing import check_table_ending, one_writer, write_table
 
 PREDICTED_PREFIX = "predicted_"  # and a class: how many proteins
 LOG_COLUMNS = (
-    *map(contract.Column, ("date", "table", "table_sha256", "calibration", "calibration_sha256")),
-    contract.Column("proteins", kind=contract.Kind.INTEGER, low=0.0),
+    *(
+        contract.Column(name=name)
+        for name in ("date", "table", "table_sha256", "calibration", "calibration_sha256")
+    ),
+    contract.Column(name="proteins", kind=contract.Kind.INTEGER, low=0.0),
     *(
         replace(contract.SHARE_COLUMN, name=name)
         for name in ("accepted", "flagged", "p", "effect")
     ),
-    *(contract.Column(name, may_be_empty=True) for name in ("flagged_most", "unlike_most")),
+    *(contract.Column(name=name, may_be_empty=True) for name in ("flagged_most", "unlike_most")),
 )
 NOVEL, UNLIKE = NOTE_TEXTS[Note.NOVEL], NOTE_TEXTS[Note.CHANGED]
 SINCE = {
@@ -100,7 +103,7 @@ def watch_sample(confidences: str, calibration: str, date: str, log: str, as_jso
 def _read(log: str) -> pd.DataFrame:
     """Return the lines of a log, checked."""
     further = contract.Column(
-        PREDICTED_PREFIX, kind=contract.Kind.NUMBER, may_be_empty=True, low=0.0
+        name=PREDICTED_PREFIX, kind=contract.Kind.NUMBER, may_be_empty=True, low=0.0
     )
     read = contract.read_columns(Path(log), LOG_COLUMNS, (further,))
     problems = ProblemList(read.where)

@@ -20,7 +20,7 @@ from credence.predictions import Booleans, Floats, Integers, Predictions, String
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets
 from credence.settings import range_in_words
-from credence.tables.formats import Columns, Format
+from credence.tables.formats import ANY_OTHER_LABEL, Columns, Format
 from credence.tables.samples import CHUNK_ROWS, Samples
 from credence.tables.source import Chunk, MemoryTable, open_parquet, open_table
 from credence.tables.writing import write_table
@@ -38,7 +38,7 @@ class Kind(Enum):
     INTEGER = "whole number"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Column:
     """One column of a table."""
 
@@ -77,7 +77,7 @@ def named_columns(table: Any) -> dict[str, Any]:
 Table = TypeVar("Table")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReadTable:
     """The cells of a table as checked arrays."""
 
@@ -88,7 +88,8 @@ class ReadTable:
 
     def fill(self, kind: type[Table]) -> Table:
         """Return the columns as a table of a class."""
-        return kind(*(self.values[column.name] for column in columns_of(kind)))
+        columns = zip(get_type_hints(kind), columns_of(kind), strict=True)
+        return kind(**{field: self.values[column.name] for field, column in columns})
 
 
 def read_columns(
@@ -127,7 +128,7 @@ def read_columns(
                     problems.add(defect, "Remove one of the two rows.", line, column.name)
     problems.raise_any()
     absent = frozenset(column.name for column in columns if column.name not in place_of)
-    return ReadTable(table.where, values, all_lines, absent)
+    return ReadTable(where=table.where, values=values, lines=all_lines, absent=absent)
 
 
 def _blank(column: Column, n_rows: int) -> Any:
@@ -245,9 +246,9 @@ def event_columns(
 NOVELTY_COLUMNS = (
     replace(SHARE_COLUMN, name="novelty_p", is_optional=True),
     replace(AMOUNT_COLUMN, name="calibration_distance", is_optional=True),
-    Column("nearest_calibration", may_be_empty=True, is_optional=True),
+    Column(name="nearest_calibration", may_be_empty=True, is_optional=True),
     replace(AMOUNT_COLUMN, name="training_distance", is_optional=True),
-    Column("closest_known", may_be_empty=True, is_optional=True),
+    Column(name="closest_known", may_be_empty=True, is_optional=True),
     replace(SHARE_COLUMN, name="closest_identity", is_optional=True),
     replace(SHARE_COLUMN, name="closest_coverage", is_optional=True),
 )
@@ -280,10 +281,10 @@ def set_texts(contains: Booleans, class_names: tuple[str, ...]) -> Strings:
 
 
 SET_COLUMNS = (
-    Column("prediction_set", may_be_empty=True, is_optional=True),
+    Column(name="prediction_set", may_be_empty=True, is_optional=True),
     replace(AMOUNT_COLUMN, name="set_size", is_optional=True),
-    Column("set_pooled", may_be_empty=True, is_optional=True),
-    Column("uncorrected_prediction_set", may_be_empty=True, is_optional=True),
+    Column(name="set_pooled", may_be_empty=True, is_optional=True),
+    Column(name="uncorrected_prediction_set", may_be_empty=True, is_optional=True),
     replace(AMOUNT_COLUMN, name="uncorrected_set_size", is_optional=True),
 )
 
@@ -330,11 +331,11 @@ GROUP_ROLES = ("training", "validation", "calibration", "test", "set_aside")
 SAMPLES = ("in_sample", "held_out", "test")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Clusters:
     """Which proteins are relatives."""
 
-    ids: Annotated[Strings, Column("id", unique=True)]
+    ids: Annotated[Strings, Column(name="id", unique=True)]
     cluster: Annotated[Strings, Column()]
     # The protein that stands for the cluster, and the likeness to it; NaN where not known.
     representative: Annotated[Strings, Column(is_optional=True)]
@@ -342,24 +343,24 @@ class Clusters:
     coverage: Annotated[Floats, replace(SHARE_COLUMN, is_optional=True)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Groups:
     """What each protein is used for."""
 
-    ids: Annotated[Strings, Column("id", unique=True)]
+    ids: Annotated[Strings, Column(name="id", unique=True)]
     cluster: Annotated[Strings, Column()]
     group: Annotated[Strings, Column(may_be_empty=True)]  # '' where it is in none
     role: Annotated[Strings, Column(choices=GROUP_ROLES)]
     reason: Annotated[Strings, Column(may_be_empty=True)]  # Why it was set aside
     # Its true class; '' where it is not known, as of proteins that the classifier learnt from
-    class_name: Annotated[Strings, Column("class", may_be_empty=True, is_optional=True)]
+    class_name: Annotated[Strings, Column(name="class", may_be_empty=True, is_optional=True)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Confidences:
     """The answer as a table; see :class:`credence.confidence.Confidence`."""
 
-    ids: Annotated[Strings, Column("id", unique=True)]
+    ids: Annotated[Strings, Column(name="id", unique=True)]
     # '' where the classifier gave no scores.
     predicted_class: Annotated[Strings, Column(may_be_empty=True)]
     confidence: Annotated[Floats, SHARE_COLUMN]
@@ -372,12 +373,12 @@ class Confidences:
     method: Annotated[Strings, Column()]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Metrics:
     """How good the confidences are."""
 
     method: Annotated[Strings, Column()]
-    class_: Annotated[Strings, Column("class")]  # Or 'all'
+    class_: Annotated[Strings, Column(name="class")]  # Or 'all'
     sample: Annotated[Strings, Column(choices=SAMPLES)]
     metric: Annotated[Strings, Column()]
     value: Annotated[Floats, ANY_NUMBER]
@@ -386,11 +387,11 @@ class Metrics:
     n: Annotated[Integers, Column(kind=Kind.INTEGER, low=0.0)]  # Number of proteins
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CompositionTable:
     """How frequent the classes are, here and there."""
 
-    class_: Annotated[Strings, Column("class", unique=True)]
+    class_: Annotated[Strings, Column(name="class", unique=True)]
     calibration_proportion: Annotated[Floats, SHARE_COLUMN]
     query_proportion: Annotated[Floats, SHARE_COLUMN]  # And its interval
     lower: Annotated[Floats, SHARE_COLUMN]
@@ -400,11 +401,11 @@ class CompositionTable:
     applied_proportion: Annotated[Floats, replace(SHARE_COLUMN, is_optional=True)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RelativesTable:
     """Which proteins have a relative in the training set."""
 
-    ids: Annotated[Strings, Column("id", unique=True)]
+    ids: Annotated[Strings, Column(name="id", unique=True)]
     relative: Annotated[Strings, Column()]  # The closest one there
     identity: Annotated[Floats, Column(kind=Kind.NUMBER, low=0.0, high=1.0)]
     coverage: Annotated[Floats, Column(kind=Kind.NUMBER, low=0.0, high=1.0)]
@@ -426,7 +427,7 @@ FURTHER_COLUMNS = (
     *SET_COLUMNS,
     *NOVELTY_COLUMNS,
     *(replace(AMOUNT_COLUMN, name=name, is_optional=True) for name in PARTS_NAMES),
-    *(Column(name, may_be_empty=True, is_optional=True) for name in (AGREE, GENOME)),
+    *(Column(name=name, may_be_empty=True, is_optional=True) for name in (AGREE, GENOME)),
 )
 
 
@@ -531,7 +532,7 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
 def read_confidences(path: Path) -> ReadTable:
     """Return the columns of a table of confidences, each checked to lie within its interval."""
     shares = tuple(replace(SHARE_COLUMN, name=prefix) for prefix in (*PREFIXES, SURE))
-    further = (*shares, Column(TOOL, may_be_empty=True))
+    further = (*shares, Column(name=TOOL, may_be_empty=True))
     read = read_columns(path, EVERY_COLUMN, further)
     _check_interval(read, "confidence")
     _check_interval(read, *UNCORRECTED_NAMES)
@@ -606,6 +607,8 @@ def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) 
     code_of = {"": -1} | {f"'{name}": code for name, code in code_of.items()} | code_of
     encoded = column.combine_chunks().dictionary_encode()
     names = [name or "" for name in encoded.dictionary.to_pylist()]
+    if (other := code_of.get(ANY_OTHER_LABEL)) is not None:
+        code_of |= {name: other for name in names if name not in code_of}
     unknown = sorted({name for name in names if name not in code_of})
     defect = "{!r} is no class that is known here."
     raise_any(

@@ -15,13 +15,13 @@ MEMBER_COLUMN = (
     "members"  # Column: proteins of the class in the calibration set, in each of its rows
 )
 COUNT_COLUMNS = (
-    Column("class"),
-    Column("score_above", kind=Kind.NUMBER),
-    Column("score_to", kind=Kind.NUMBER),
-    Column("right", kind=Kind.INTEGER, low=0),
-    Column("wrong", kind=Kind.INTEGER, low=0),
-    Column(MEMBER_COLUMN, kind=Kind.INTEGER, low=0, is_optional=True),
-    Column("exact", may_be_empty=True, is_optional=True),
+    Column(name="class"),
+    Column(name="score_above", kind=Kind.NUMBER),
+    Column(name="score_to", kind=Kind.NUMBER),
+    Column(name="right", kind=Kind.INTEGER, low=0),
+    Column(name="wrong", kind=Kind.INTEGER, low=0),
+    Column(name=MEMBER_COLUMN, kind=Kind.INTEGER, low=0, is_optional=True),
+    Column(name="exact", may_be_empty=True, is_optional=True),
 )
 MOST_PREDICTIONS = 20_000_000  # predictions: each becomes a row
 

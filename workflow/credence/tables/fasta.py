@@ -141,7 +141,7 @@ ID_MATCHES: tuple[Match, ...] = ("first_word", "full")
 MATCH_TEXTS = {"first_word": "first word", "full": "full header"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Fasta(Proteins):
     """The proteins of a FASTA file."""
 
@@ -164,7 +164,12 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
     lines = [number for number, row in enumerate(rows, start=1) if row.startswith(">")]
     headers = np.array([title.strip() for title, _ in records], dtype=object)
     sequences = np.array([_residues(sequence) for _, sequence in records], dtype=object)
-    fasta = Fasta(ids_of(headers, by), sequences, headers, np.array(lines, dtype=np.int64))
+    fasta = Fasta(
+        ids=ids_of(headers, by),
+        sequences=sequences,
+        headers=headers,
+        lines=np.array(lines, dtype=np.int64),
+    )
     number, first = next((n, row) for n, row in enumerate(rows, start=1) if row.strip())
     if not first.startswith(">"):
         message = f"{short(first)!r} stands before the first '>'."
@@ -213,8 +218,9 @@ def match_ids(
     table: str,
     proteins: str,
     table_lines: Integers | None = None,
+    may_hold_more: bool = False,
 ) -> Integers:
-    """Return the row of the FASTA file that each id of a table names."""
+    """Return the row of the FASTA file that each id of a table names; it may hold others too."""
     ids = ids_of(fasta.headers, by)
     row_of = {id_: row for row, id_ in enumerate(ids)}
     known = set(table_ids)
@@ -236,7 +242,8 @@ def match_ids(
             remedy = "Add the protein there or remove this row."
             line = None if table_lines is None else int(table_lines[row])
             problems.append(Problem(where=table, what=message, remedy=remedy, line=line))
-    for id_, line in zip(ids, fasta.lines.tolist(), strict=True):
+    rows = () if may_hold_more else zip(ids, fasta.lines.tolist(), strict=True)
+    for id_, line in rows:
         if id_ not in known and id_ not in apart:
             message = f"{id_!r} has no row in {table}."
             remedy = "Add the row there or remove this protein."

@@ -62,8 +62,11 @@ class Format:
     names: tuple[str, ...] = ()
     cells: Callable[[list[str]], list[str]] = list
     verdict_like: str = ""
+    # Where a row holds several calls: the cells of each of them, read so with several labels.
+    calls: Callable[[list[str]], list[list[str]]] | None = None
     is_distance: bool = False  # Lower is better: read as 1 / (1 + distance)
     is_long: bool = False  # Whether a protein has a row for each class
+    is_calls: bool = False  # Whether a row is a call, or a cell is one
     # Class names that tell this format from another of the same columns.
     known_classes: tuple[str, ...] = ()
 
@@ -170,6 +173,31 @@ def nearest_ec(row: list[str]) -> list[str]:
     return [row[0], *(row[1].rpartition("/")[::2] if len(row) > 1 else ("", ""))]
 
 
+def ec_calls(row: list[str]) -> list[list[str]]:
+    """Return each EC number of a row of CLEAN by itself."""
+    return [[row[0], *cell.removeprefix(EC).rpartition("/")[::2]] for cell in row[1:] if cell]
+
+
+def deepgoplus_calls(row: list[str]) -> list[list[str]]:
+    """Return each term of a row, which are written GO:0003674|0.98."""
+    return [[row[0], *cell.rpartition("|")[::2]] for cell in row[1:] if cell]
+
+
+EGGNOG_SCORE, EGGNOG_TERMS = 3, 9  # columns of emapper 2.1
+
+
+def eggnog_calls(row: list[str]) -> list[list[str]]:
+    """Return each GO term of a row of eggNOG-mapper with the row's bit score."""
+    if len(row) <= EGGNOG_TERMS or row[EGGNOG_TERMS] == "-":
+        return []
+    return [[row[0], term, row[EGGNOG_SCORE]] for term in row[EGGNOG_TERMS].split(",")]
+
+
+def first_call(calls: Callable[[list[str]], list[list[str]]]) -> Callable[[list[str]], list[str]]:
+    """Return what reads only the first call of a row; blanks where it has none."""
+    return lambda row: [*calls(row), [row[0], "", ""]][0]
+
+
 CLEAN = Format(
     name="clean",
     summary="CLEAN's <name>_maxsep.csv: id, EC number/distance, …; the nearest number counts",
@@ -180,6 +208,7 @@ CLEAN = Format(
     blanks=frozenset({""}),
     names=("id", "nearest", "distance"),
     cells=nearest_ec,
+    calls=ec_calls,
     verdict_like=EC,
     is_distance=True,
 )
@@ -366,6 +395,43 @@ FORMATS: tuple[Format, ...] = (
         sum_to_scale=False,
     ),
     Format(
+        name="deepfri",
+        summary="DeepFRI's <name>_predictions.csv: Protein, GO_term/EC_number, Score; labels: "
+        "several",
+        columns=Columns(id="Protein", predicted_class="GO_term/EC_number", score="Score"),
+        vector=False,
+        sum_to_scale=False,
+    ),
+    Format(
+        name="deepgoplus",
+        summary="DeepGOPlus' TSV without a header: id, GO:0003674|0.98, …; labels: several",
+        columns=Columns(id="id", predicted_class="term", score="score"),
+        delimiter="\t",
+        vector=False,
+        sum_to_scale=False,
+        blanks=frozenset({""}),
+        names=("id", "term", "score"),
+        cells=first_call(deepgoplus_calls),
+        calls=deepgoplus_calls,
+        verdict_like="GO:",
+    ),
+    Format(
+        name="eggnog",
+        summary="eggNOG-mapper's .emapper.annotations: GO terms and bit scores, the greatest of "
+        "which you state as scale; labels: several",
+        columns=Columns(id="query", predicted_class="term", score="score"),
+        delimiter="\t",
+        scale=None,
+        vector=False,
+        sum_to_scale=False,
+        quoted=False,
+        blanks=frozenset({""}),
+        names=("query", "term", "score"),
+        cells=first_call(eggnog_calls),
+        calls=eggnog_calls,
+        verdict_like="GO:",
+    ),
+    Format(
         name="genomad",
         summary="geNomad's <name>_aggregated_classification.tsv: seq_name, three <class>_score",
         columns=Columns(id="seq_name", class_suffix="_score"),
@@ -428,6 +494,21 @@ FORMATS: tuple[Format, ...] = (
 
 FORMAT_OF: dict[str, Format] = {entry.name: entry for entry in FORMATS}
 
+# Stands for every label of a query set that no calibration protein was called or is.
+ANY_OTHER_LABEL = "(any other label)"
+
+
+def as_calls(format_: Format) -> Format:
+    """Return the format of the same tables where a protein has several labels.
+
+    A row for each protein and class is a call, and so is each cell of a row with all classes.
+    """
+    columns = format_.columns
+    if format_.is_long:
+        columns = replace(columns, predicted_class=columns.term, term=None)
+        return replace(format_, columns=columns, is_long=False, vector=False, is_calls=True)
+    return replace(format_, is_calls=True, sum_to_scale=False)
+
 
 def unknown_format(name: str, where: str) -> Problem:
     """Return the problem of a format that does not exist, with the nearest one."""
@@ -471,6 +552,14 @@ class TableSpec:
     # Column that names the genome, contig or sample of each protein; any format may have one.
     genome: str | None = None
     logits: bool = False  # Whether the scores of a row are logits, of which the softmax is read
+    # Where proteins have several labels: what says which of them count, and how they hang
+    # together, by the settings of the section `tree`. None: one label a protein.
+    several: Mapping[str, Any] | None = None
+
+    @property
+    def floor(self) -> float | None:
+        """The least score of a call; None where any counts."""
+        return None if self.several is None else self.several.get("floor")
 
 
 def format_of(spec: TableSpec, where: str) -> Format:

@@ -14,6 +14,7 @@ import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings, is_among
 from credence.problems import ONE_ID_EACH, Problem, ProblemList, raise_any, refuse
+from credence.tables.calls import Truth, is_gaf, judged, marks_of, read_gaf, split_cells
 from credence.tables.formats import (
     FORMAT_OF,
     Columns,
@@ -43,12 +44,20 @@ class Labels:
     ids: Strings  # Names of the proteins, unique
     texts: Strings  # Their labels; '' where it is not known
     lines: Integers  # Line of each
+    # Whether it names proteins of a whole database, of which some have no scores here.
+    is_of_more: bool = False
 
 
 def read_labels(
-    path: Path | MemoryTable, id_column: str = "id", label_column: str = "true_class"
+    path: Path | MemoryTable,
+    id_column: str = "id",
+    label_column: str = "true_class",
+    *,
+    are_several: bool = False,
 ) -> Labels:
-    """Return the labels of a table, or raise all its problems."""
+    """Return the labels of a table, or raise all its problems; a protein may have several rows."""
+    if are_several and isinstance(path, Path) and is_gaf(path):
+        return labels_of(read_gaf(path))
     # Tables of labels are read like score tables that have no scores.
     columns = Columns(id=id_column, true_class=label_column)
     format_ = Format(name="labels", summary="", columns=columns, delimiter="\t", vector=False)
@@ -75,7 +84,7 @@ def read_labels(
         if not name.strip():
             defect, remedy = "the id is missing.", "Name the protein or remove its row."
             problems.add(defect, remedy, line, id_column)
-        elif first.setdefault(name, line) != line:
+        elif not are_several and first.setdefault(name, line) != line:
             defect = f"the id {name!r} is in line {first[name]} already."
             problems.add(defect, ONE_ID_EACH, line, id_column)
     problems.raise_any()
@@ -86,6 +95,18 @@ def read_labels(
         ids=names,
         texts=labels,
         lines=np.array(lines, dtype=np.int64),
+    )
+
+
+def labels_of(truth: Truth) -> Labels:
+    """Return true labels as those of a table."""
+    return Labels(
+        where=truth.where,
+        column=truth.column,
+        ids=np.array(truth.ids, dtype=object),
+        texts=np.array(truth.labels, dtype=object),
+        lines=np.array(truth.lines, dtype=np.int64),
+        is_of_more=truth.is_of_more,
     )
 
 
@@ -161,7 +182,22 @@ def attach_labels(
     """Return samples with their true classes, or raise all misfits; some `may_lack` theirs.
 
     Where a tool names only the best class and no classes are stated, labels may name others.
+    Those of calls say which of them are right.
     """
+    if spec.several is not None:
+        return _judged_by(labels, samples, spec, table)
+    return _with_classes(samples, labels, spec, table, may_lack=may_lack)
+
+
+def _judged_by(labels: Labels, samples: Samples, spec: TableSpec, table: str) -> Samples:
+    columns = (labels.ids.tolist(), labels.texts.tolist(), labels.lines.tolist())
+    truth = split_cells(labels.where, *columns, marks_of(spec), labels.column)
+    return judged(samples, replace(truth, is_of_more=labels.is_of_more), spec, table)
+
+
+def _with_classes(
+    samples: Samples, labels: Labels, spec: TableSpec, table: str, *, may_lack: bool
+) -> Samples:
     ids, recased = _as_in_table(labels, samples, table)
     texts = labels.texts
     spell = FORMAT_OF[spec.format].spell

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings, from_scores
 from credence.problems import InputError, ProblemList, refuse
+from credence.tables.calls import judged, truth_of_cells
 from credence.tables.digests import CHANGED_IN_STEP, stamp_of
 from credence.tables.formats import Gathering, TableSpec
 from credence.tables.scan import KEY, Metadata, Part, Remembers, Scan, joined_rows
@@ -45,11 +46,49 @@ class Samples:
     is_apart: bool = False
     # Labels and ids that were taken for others, which differ in capital letters alone.
     recased: Mapping[str, str] = field(default_factory=dict)
+    # Of calls: their labels as they stand in the table, which may be of no known class.
+    labels: Strings | None = None
+    # Of calls that are not judged yet: cells with the true labels of a protein, by `true_class`.
+    truth_cells: tuple[str, ...] = ()
+    # Of judged calls: proteins and true labels that were not called, by index of the class.
+    missed_ids: Strings = field(default_factory=lambda: np.empty(0, dtype=object))
+    missed_class: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def n_samples(self) -> int:
-        """Number of proteins with scores."""
+        """Number of proteins with scores, or of calls."""
         return self.predictions.n_samples
+
+    @property
+    def is_of_calls(self) -> bool:
+        """Whether rows are calls, of which a protein has several."""
+        return self.predictions.tree is not None
+
+    def by_protein(self, most_labels: int) -> tuple[Strings, Integers]:
+        """Return the proteins of judged calls, each with the rarest of its true labels.
+
+        Of so many labels at most, spread from the most frequent one to those of few proteins.
+        """
+        assert self.true_class is not None
+        is_right = self.true_class != UNKNOWN_CLASS
+        pairs = (self.predictions.ids[is_right], self.true_class[is_right])
+        ids = np.concatenate([pairs[0], self.missed_ids]).tolist()
+        labels = np.concatenate([pairs[1], self.missed_class])
+        n_proteins = np.bincount(labels, minlength=self.predictions.n_classes)
+        by_number = np.argsort(-n_proteins, kind="stable")[: int((n_proteins > 0).sum())]
+        n_kept = min(most_labels, len(by_number))
+        kept = by_number[np.linspace(0, len(by_number) - 1, n_kept).round().astype(np.int64)]
+        rank = np.full(self.predictions.n_classes, UNKNOWN_CLASS)
+        rank[kept] = np.arange(n_kept)
+        proteins = dict.fromkeys(self.predictions.ids.tolist(), UNKNOWN_CLASS)
+        for name, place in zip(ids, rank[labels].tolist(), strict=True):
+            proteins[name] = max(proteins[name], place)
+        # Who has none of them counts as what nobody has: the label that stands for any other.
+        codes = np.append(kept, self.predictions.n_classes - 1)
+        return (
+            np.array(list(proteins), dtype=object),
+            codes[np.array(list(proteins.values()), dtype=np.int64)],
+        )
 
     @property
     def lines_and_ids(self) -> tuple[Integers, Strings]:
@@ -69,6 +108,8 @@ def assemble(scan: Scan, part: Part, networks: Sequence[str] = ()) -> Samples:
 def _assembled(scan: Scan, part: Part, networks: Sequence[str]) -> Samples:
     if scan.has_networks:
         return _pooled(scan, part, networks)
+    if scan.tree is not None:
+        return _calls(scan, part)
     scored = part.rows(~part.is_unscored) if part.is_unscored.any() else part
     return Samples(
         predictions=_predictions(scan, scored),
@@ -77,6 +118,46 @@ def _assembled(scan: Scan, part: Part, networks: Sequence[str]) -> Samples:
         unscored_ids=part.ids[part.is_unscored],
         unscored_lines=part.lines[part.is_unscored],
         genome=scored.genome,
+    )
+
+
+def _calls(scan: Scan, part: Part) -> Samples:
+    """Return calls: rows with a label and a score, or cells of classes that have one."""
+    names, truth = np.array([*scan.class_names, ""], dtype=object), part.truth
+    floor = scan.spec.floor
+    if scan.layout.classes:
+        is_call = part.numbers > 0 if floor is None else part.numbers >= floor
+        rows, predicted = np.nonzero(is_call)
+        score, labels = part.numbers[rows, predicted], names[predicted]
+    else:
+        is_call = (
+            np.ones(len(part.ids), dtype=np.bool_)
+            if floor is None
+            else (part.numbers[:, 0] >= floor)
+        )
+        rows = np.flatnonzero(is_call & ~part.is_unscored)
+        codes = _class_codes(part.predicted, scan)
+        assert codes is not None and part.labels is not None
+        score, predicted, labels = part.numbers[rows, 0], codes[rows], part.labels[rows]
+    is_missed = part.is_unscored if scan.is_judged else np.zeros(len(part.ids), dtype=np.bool_)
+    return Samples(
+        predictions=Predictions(
+            ids=part.ids[rows],
+            class_names=scan.class_names,
+            scale=scan.scale,
+            resolution=scan.step().resolution,
+            predicted_class=predicted.astype(np.int64),
+            top_score=score,
+            is_distribution=False,
+            tree=scan.tree,
+        ),
+        true_class=truth[rows] if truth is not None and scan.has_truth else None,
+        lines=part.lines[rows],
+        genome=None if part.genome is None else part.genome[rows],
+        labels=labels,
+        truth_cells=() if scan.is_judged else tuple(scan.truths.names),
+        missed_ids=part.ids[is_missed],
+        missed_class=np.empty(0, dtype=np.int64) if truth is None else truth[is_missed],
     )
 
 
@@ -296,7 +377,10 @@ CHUNK_ROWS = 100_000
 def read_samples(path: Path | MemoryTable, spec: TableSpec) -> Samples:
     """Return the samples of a table, or raise all its problems."""
     scan = Scan(path, spec)
-    return assemble(scan, joined_rows(list(scan.checked(CHUNK_ROWS))))
+    samples = assemble(scan, joined_rows(list(scan.checked(CHUNK_ROWS))))
+    if samples.is_of_calls and not scan.is_judged and samples.true_class is not None:
+        return judged(samples, truth_of_cells(samples), spec, scan.where)
+    return samples
 
 
 def stream_samples(
@@ -310,6 +394,8 @@ def stream_samples(
     stamp = stamp_of(Path(path))
     if scan.has_networks:
         yield from _stream_networks(scan, chunk_rows, counted)
+    elif scan.tree is not None:
+        yield from _stream_calls(scan, chunk_rows, counted)
     else:
         held, n_rows = list[Part](), 0
         for part in scan.checked(chunk_rows):
@@ -319,6 +405,23 @@ def stream_samples(
         yield from map(partial(assemble, scan), held or scan.again(chunk_rows))
     if stamp_of(Path(path)) != stamp:
         raise refuse(str(path), *CHANGED_IN_STEP)
+
+
+def _stream_calls(scan: Scan, chunk_rows: int, counted: Counted) -> Iterator[Samples]:
+    """Yield calls in chunks of whole proteins; all at once where a protein's stand apart."""
+    hashes, n_rows, last = list[NDArray[np.int64]](), 0, None
+    for part in scan.checked(chunk_rows):
+        first = _begins_protein(part.ids, last)
+        last, n_rows = part.ids[-1], n_rows + len(part.ids)
+        hashes.append(np.fromiter(map(hash, part.ids[first]), np.int64))
+    counted(n_rows)
+    n_proteins = sum(map(len, hashes))
+    if len(np.unique(np.concatenate(hashes))) < n_proteins:
+        yield replace(assemble(scan, joined_rows(list(scan.again(chunk_rows)))), is_apart=True)
+        return
+    of_a_protein = max(1, round(n_rows / n_proteins))
+    parts = whole_proteins(scan.again(chunk_rows), max(1, chunk_rows // of_a_protein))
+    yield from (replace(assemble(scan, part), true_class=None) for part in parts)
 
 
 COMBINED = "credence combined"  # stands in the metadata of a table of several tools
@@ -369,7 +472,11 @@ def write_samples(path: Path, samples: Samples, *, combined: bool = False) -> No
             columns["score"] = predictions.top_score
     if samples.genome is not None and len(samples.genome) == len(columns["id"]):
         columns["genome"] = samples.genome
+    if samples.is_of_calls:
+        columns = _with_missed(columns, samples, names)
     metadata = Metadata(
+        tree=predictions.tree,
+        class_names=predictions.class_names if samples.is_of_calls else None,
         scale=predictions.scale,
         resolution=resolution,
         is_distribution=predictions.is_distribution,
@@ -377,6 +484,19 @@ def write_samples(path: Path, samples: Samples, *, combined: bool = False) -> No
     )
     marks = {COMBINED: "yes"} if combined else {}
     write_table(path, columns, metadata={KEY: json.dumps(asdict(metadata)), **marks})
+
+
+def _with_missed(columns: dict[str, Any], samples: Samples, names: Strings) -> dict[str, Any]:
+    """Return the columns of calls with true labels that were not called, which have no score."""
+    n = len(samples.missed_ids)
+    further = {"id": samples.missed_ids, "true_class": names[samples.missed_class]}
+    return {
+        name: np.append(
+            values,
+            further.get(name, np.full(n, np.nan if values.dtype == np.float64 else "", object)),
+        ).astype(values.dtype)
+        for name, values in columns.items()
+    }
 
 
 def _by_class(predictions: Predictions, scores: Floats) -> dict[str, Floats]:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import ONE_ID_EACH, InputError, ProblemList, nearest
-from credence.records import parse_json
+from credence.records import from_record, parse_json
 from credence.tables import formats, source
+from credence.tree import LabelTree
 
 SINGLE_ROLES = ("id", "true_class", "predicted_class", "score", "network", "genome")
 
@@ -190,11 +191,13 @@ def read_rows(
     if layout.id is None:
         ids = [f"row_{row}" for row in range(first_row, first_row + len(lines))]
     else:
-        ids = chunk.texts(layout.id)
-        if format_.id_start:
-            ids = [name.removeprefix(format_.id_start) for name in ids]
+        ids = [name.removeprefix(format_.id_start) for name in chunk.texts(layout.id)]
     columns = layout.classes or (() if layout.score is None else (layout.score,))
     numbers = chunk.numbers(columns) if columns else np.empty((len(lines), 0))
+    if format_.is_calls and layout.classes:  # a blank is no call
+        for row, place in np.argwhere(np.isnan(numbers)).tolist():
+            if not chunk.cell(row, columns[place]).strip():
+                numbers[row, place] = 0.0
 
     if format_.is_distance:
         numbers = np.where(numbers < 0, numbers, 1 / (1 + np.abs(numbers)))
@@ -304,6 +307,7 @@ class Checker:
         self._check_numbers(rows)
         if self.scan.spec.logits:
             rows = replace(rows, numbers=softmax_of(rows.numbers))
+        labels = rows.predicted if self.scan.tree is not None else None
         predicted = None if rows.predicted is None else self._check_predicted(rows, rows.predicted)
         truth = None if rows.truth is None else self._check_truth(rows, rows.truth)
         ids, network, genome = rows.ids, rows.network, rows.genome
@@ -321,6 +325,7 @@ class Checker:
             network=np.array(network or [""] * rows.n_rows, dtype=object),
             genome=None if genome is None else np.array(genome, dtype=object),
             is_unscored=rows.is_unscored,
+            labels=None if labels is None else np.array(labels, dtype=object),
         )
 
     def _name(self, column: int | None) -> str | None:
@@ -332,6 +337,12 @@ class Checker:
             keys: Iterable[object] = rows.ids
             if rows.network is not None:
                 keys = zip(rows.ids, rows.network, strict=True)
+            if rows.predicted is not None and self.scan.tree is not None:
+                # True labels that were not called stand beside calls.
+                labels = rows.predicted
+                if rows.truth is not None and rows.is_unscored.any():
+                    labels = [a or b for a, b in zip(labels, rows.truth, strict=True)]
+                keys = zip(rows.ids, labels, strict=True)
             self._hashes.append(np.fromiter(map(hash, keys), np.int64, rows.n_rows))
         # All that are in order at once: a look at each takes six times as long.
         if all(map(str.isprintable, rows.ids)) and all(map(str.strip, rows.ids)):
@@ -381,7 +392,12 @@ class Checker:
                 self._sums.append((lines[is_doubtful], sums[is_doubtful]))
 
     def _check_predicted(self, rows: TableRows, predicted: list[str]) -> Integers:
-        column = self._name(self.scan.layout.predicted_class)
+        column, lookup = self._name(self.scan.layout.predicted_class), self.scan.lookup
+        if self.scan.tree is not None and formats.ANY_OTHER_LABEL in self.scan.known_classes:
+            predicted = [
+                formats.ANY_OTHER_LABEL if text.strip() and lookup[text] < 0 else text
+                for text in predicted
+            ]
         codes = self._codes(rows, predicted, column, may_be_empty=False)
         if not self.scan.layout.classes:
             return codes
@@ -410,6 +426,9 @@ class Checker:
         layout = self.scan.layout
         column = self._name(layout.id if carries_label else layout.true_class)
         self.scan.has_truth = self.scan.has_truth or any(truth)
+        if self.scan.tree is not None:  # of the unscored too; else several labels to a cell
+            lookup = self.scan.lookup if self.scan.is_judged else self.scan.truths
+            return np.fromiter(map(lookup.__getitem__, truth), np.int64, len(truth))
         return self._codes(rows, truth, column, may_be_empty=not carries_label)
 
     def _codes(
@@ -599,6 +618,8 @@ class Metadata:
     resolution: float | None = None
     is_distribution: bool | None = None  # Whether rows sum to the scale
     pooling: str | None = None  # How the networks were pooled
+    tree: LabelTree | None = None  # Where rows are calls that were judged
+    class_names: tuple[str, ...] | None = None  # Of calls, which need not show all
 
 
 def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
@@ -615,7 +636,10 @@ def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
         return float(value) if is_right else None
 
     is_whole, pooling = record.get("is_distribution"), record.get("pooling")
+    tree, names = record.get("tree"), record.get("class_names")
     return Metadata(
+        tree=None if tree is None else from_record(LabelTree, tree),
+        class_names=None if names is None else tuple(map(str, names)),
         scale=number("scale") or None,
         resolution=number("resolution"),
         is_distribution=is_whole if isinstance(is_whole, bool) else None,
@@ -643,6 +667,7 @@ class Part:
     network: Strings  # Which network a row is of; '' where no column says it
     genome: Strings | None  # Which genome a row is of; '' where none is named
     is_unscored: Booleans  # Rows without any score
+    labels: Strings | None = None  # Of calls, as they stand there
 
     def rows(self, chosen: slice | Booleans) -> "Part":
         """Return some of the rows."""
@@ -664,6 +689,8 @@ class Scan:
         where = path.where if isinstance(path, source.MemoryTable) else str(path)
         self.spec, self.where = spec, where
         self.format = formats.format_of(spec, where)
+        if spec.several is not None:
+            self.format = formats.as_calls(self.format)
         self.table = source.open_table(path, self.format)
         if self.format.is_long:
             known = formats.NameLookup(spec.class_names or (), self.format.spell, spec.synonyms)
@@ -672,6 +699,16 @@ class Scan:
             self.format = replace(self.format, columns=columns)
         of_file = self.table.metadata if isinstance(self.table, source.ParquetTable) else {}
         self.metadata = read_metadata(of_file)
+        # Where rows are calls: how their labels hang together, as far as the table says.
+        self.tree = self.metadata.tree
+        self.is_judged = self.tree is not None  # Whether true classes say which calls are right
+        self.truths = formats.Gathering({})  # Cells that hold the true labels of a protein
+        if self.is_judged:
+            self.format = replace(self.format, blanks=frozenset({"", "nan"}))
+            if spec.class_names is None:
+                self.spec = spec = replace(spec, class_names=self.metadata.class_names)
+        elif spec.several is not None:
+            self.tree = LabelTree()
         self.problems = ProblemList(where)
         self.layout = self._lay_out()
         self.pooling = self.metadata.pooling or spec.pooling
@@ -824,4 +861,7 @@ class Scan:
             if rows.network is not None:
                 pairs = zip(rows.ids, rows.network, strict=True)
                 keys = [f"{name} (network {network})" for name, network in pairs]
+            if rows.predicted is not None and self.tree is not None:
+                labels = zip(rows.ids, rows.predicted, rows.truth or rows.predicted, strict=True)
+                keys = [f"{name} with label {a or b}" for name, a, b in labels]
             yield from zip(rows.lines.tolist(), keys, strict=True)

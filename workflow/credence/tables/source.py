@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -210,8 +210,16 @@ class TextTable:
         for rows, lines in self._rows().batches(n_rows):
             if len(lines) and lines[0] == self.header_line:
                 rows, lines = rows[1:], lines[1:]
-            if self.format.names:
+            if self.format.names and any(row[0].startswith("#") for row in rows):
+                is_row = np.array([not row[0].startswith("#") for row in rows])
+                rows, lines = list(compress(rows, is_row)), lines[is_row]
+            is_divided = self.format.is_calls and self.format.calls is not None
+            if self.format.names and not is_divided:
                 rows = [self.format.cells(row) for row in rows]
+            if is_divided and self.format.calls is not None:
+                several = [self.format.calls(row) for row in rows]
+                lines = np.repeat(lines, [len(part) for part in several])
+                rows = list(chain.from_iterable(several))
             if set(map(len, rows)) - {width}:
                 for line, row in zip(lines.tolist(), rows, strict=True):
                     if len(row) != width:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from credence import __version__, records
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.all_methods import read_calibration as calibration_of
+from credence.calibrators.coherent import COHERENT, CoherentCalibration
 from credence.calibrators.crossfit import COMPOSED
 from credence.calibrators.method_spec import Specification
 from credence.calibrators.protocol import (
@@ -38,9 +39,11 @@ from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.proteins import forms_of, forms_of_all, spellings_of
 from credence.relatives.closest import Closest, KnownSequences
 from credence.sets.conformal import PredictionSets, read_sets
+from credence.tables.formats import ANY_OTHER_LABEL
 from credence.tables.text import blocks_of, packing
 from credence.tables.writing import write_json, write_text
 from credence.tools.combining import Combination
+from credence.tree import LabelTree
 
 Hashes = Annotated[NDArray[np.uint64], records.Stored(packed="uint64")]
 SCORES_PER_CLASS = 12  # top scores tried for each class, from even to certain
@@ -73,6 +76,17 @@ def made_up(
 ) -> Predictions:
     """Return predictions of every class, with scores from even to certain."""
     n_classes = len(class_names)
+    if ANY_OTHER_LABEL in class_names:  # several labels a protein, of which no row has all
+        tops = np.tile(scale * np.arange(1, n_steps + 1) / n_steps, n_classes)
+        return Predictions(
+            ids=np.array([f"made up {row}" for row in range(len(tops))], dtype=object),
+            class_names=class_names,
+            scale=scale,
+            resolution=resolution,
+            predicted_class=np.repeat(np.arange(n_classes), n_steps),
+            top_score=tops,
+            is_distribution=False,
+        )
     even = 1.0 / n_classes
     tops = even + (1.0 - even) * np.arange(1, n_steps + 1) / n_steps
     others = (1.0 - tops) / max(n_classes - 1, 1)
@@ -199,6 +213,17 @@ class CalibrationFile:
         """What the method has to be given of each prediction."""
         return self.calibration.needs
 
+    @property
+    def is_of_calls(self) -> bool:
+        """Whether it is of labels of which a protein has several."""
+        return ANY_OTHER_LABEL in self.class_names
+
+    @property
+    def tree(self) -> LabelTree:
+        """How its labels hang together; flat where none is above another."""
+        calibration = self.calibration
+        return calibration.tree if isinstance(calibration, CoherentCalibration) else LabelTree()
+
     def refuse_damage(self) -> None:
         """Refuse counts that are none, but for those that are words, and another's sketch."""
         features = () if self.sketch is None else self.sketch.features
@@ -270,7 +295,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         raise refuse(where, records.DIGEST_DIFFERS.replace("digest", "checksum"), remedy)
     record = body["calibration"]
     name = record.get("method") if isinstance(record, dict) else None
-    if not isinstance(name, str) or (name not in BY_NAME and name != COMPOSED):
+    if not isinstance(name, str) or (name not in BY_NAME and name not in (COHERENT, COMPOSED)):
         raise refuse(
             where,
             f"{name!r} is not a method of this version of credence ({__version__}).",
@@ -385,7 +410,7 @@ class Signed(Generic[File]):
         return file
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EventsFile:
     """Forecasts of events, and how good they are."""
 
@@ -420,7 +445,7 @@ EVENTS_FILES = Signed(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ShiftFile:
     """The composition of a query set, and what corrects confidences for it."""
 
@@ -459,7 +484,7 @@ def _check_shift(file: ShiftFile) -> None:
 
 
 SHIFT_FILES = Signed(
-    schema="credence/shift/3",
+    schema="credence/shift/4",
     kind=ShiftFile,
     again="Estimate the class proportions again: credence shift.",
     check=_check_shift,
@@ -580,7 +605,7 @@ NOVELTY_FILES = Signed(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HeldOutFile:
     """What a method says of held-out proteins."""
 

@@ -322,7 +322,7 @@ def fit_patterns(
     return tuple(patterns)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Fitted:
     """A combination and what it states of proteins that its fits did not see."""
 
@@ -392,9 +392,9 @@ def fit_combination(
     whole = combined(every, calibrated(every))
     back = np.argsort(order, kind="stable")
     return Fitted(
-        whole,
-        {name: values[back] for name, values in stated.items()},
-        [(is_out[back], combination) for is_out, combination in held_out],
+        combination=whole,
+        stated={name: values[back] for name, values in stated.items()},
+        held_out=[(is_out[back], combination) for is_out, combination in held_out],
     )
 
 

@@ -58,7 +58,7 @@ DPI = 300
 SIMULATED = "simulated data"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Drawing:
     """One drawing of a figure: of one width, at most a page tall."""
 
@@ -86,12 +86,16 @@ def parts_of(
     with _in_style():
         for width in widths:
             if record.matrix:
-                drawings += [Drawing(f"{width}mm", width)] if fits(heat_of(record), width) else []
+                drawings += (
+                    [Drawing(suffix=f"{width}mm", width=width)]
+                    if fits(heat_of(record), width)
+                    else []
+                )
                 continue
             divided = parts_of_grid(record, width)
             for number, panels in enumerate(divided, start=1):
                 ending = f"-{number}" if len(divided) > 1 else ""
-                drawings.append(Drawing(f"{width}mm{ending}", width, panels))
+                drawings.append(Drawing(suffix=f"{width}mm{ending}", width=width, panels=panels))
     return tuple(drawings)
 
 

@@ -7,6 +7,7 @@ from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections import (
     by_class,
+    calls,
     events,
     first,
     lists,
@@ -32,6 +33,7 @@ MAIN: tuple[tuple[Build, str, bool], ...] = (
     (proteins.section, "lists", False),
     (by_class.section, "what-does-it-mean", True),
     (measuring.section, "mathematics", True),
+    (calls.section, "several-labels", False),
     (test_set.section, "splits", False),
     (releases.section, "recalibration", False),
     (shift.section, "shift", False),

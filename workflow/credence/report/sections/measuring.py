@@ -36,6 +36,7 @@ from credence.report.wording import (
     two_decimals,
     with_interval,
 )
+from credence.sentences import notices_of
 
 TESTS = {
     "kolmogorov_smirnov": "Kolmogorov–Smirnov",
@@ -417,7 +418,7 @@ def grouped(notices: Iterable[Notice]) -> Iterator[Notice]:
 def all_notices(findings: Findings) -> tuple[Notice, ...]:
     """Return what any stage has to say, what tests rejected, and what the audit found."""
     # The evaluation does not know whether relatives were looked for.
-    evaluated = findings.results.notices
+    evaluated = notices_of(findings.results)
     if Lookup(findings).knows_relatives:
         evaluated = tuple(notice for notice in evaluated if notice.kind != "no relatives")
     return (*findings.notices, *evaluated, *_failed_tests(findings), *_audit(findings))

@@ -18,6 +18,7 @@ from credence.report.wording import (
     share,
     with_interval,
 )
+from credence.sentences import remarks_of_mix, warnings_of_mix
 
 MOST_SHIFTED = 3  # classes named in the sentence on a query set
 ASSUMED = (
@@ -39,8 +40,8 @@ def section(findings: Findings) -> page.Section | None:
 
 def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Block, ...]:
     kind = f"class proportions of {shift.name}"
-    notices = [Notice(kind=kind, text=text, is_warning=True) for text in shift.sentences]
-    notices += [Notice(kind=kind, text=text) for text in shift.remarks]
+    notices = [Notice(kind=kind, text=text, is_warning=True) for text in warnings_of_mix(shift)]
+    notices += [Notice(kind=kind, text=text) for text in remarks_of_mix(shift)]
     before = [without_interval(entry.calibration_proportion) for entry in shift.classes]
     here = [(entry.share, *_bounds(shift, entry)) for entry in shift.classes]
     parts = [

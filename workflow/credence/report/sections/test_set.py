@@ -6,6 +6,7 @@ from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup, reliability_plot
 from credence.report.wording import DASH, loss, with_interval
+from credence.sentences import notices_of
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -21,7 +22,7 @@ def section(findings: Findings) -> page.Section | None:
         f"{results.evidence} have the role test: they fitted nothing and chose nothing. The "
         f"finished calibration gives them confidences, by {chosen}; {right}.{stated}"
     )
-    notices = (notice.text for notice in (*test_set.notices, *results.notices))
+    notices = (notice.text for notice in (*test_set.notices, *notices_of(results)))
     diagram = test.reliability.get((chosen, None, "test"))
     figure = diagram is not None and page.Figure(
         name="reliability-test",
