@@ -32,7 +32,7 @@ COHERENT = "coherent"  # Method of the record of such a calibration
 # A share of a label's families is known as if so many more were there (Jeffreys' prior and more).
 FAMILIES_BEFORE = 2.0
 LEAST_VARIANCE = 1e-4  # of a confidence of 0 or 1
-LEAST_SHARE = 1e-12  # of which log odds are taken
+LEAST_LOGIT_SHARE = 1e-12  # of which log odds are taken
 UNMOVED, LINE_PRECISION = (0.0, 1.0), 1.0  # Prior of the line: that it changes nothing
 
 
@@ -137,7 +137,9 @@ def coherent(
 
 
 def _log_odds(share: Floats) -> Floats:
-    return np.asarray(scipy.special.logit(np.clip(share, LEAST_SHARE, 1.0 - LEAST_SHARE)))
+    return np.asarray(
+        scipy.special.logit(np.clip(share, LEAST_LOGIT_SHARE, 1.0 - LEAST_LOGIT_SHARE))
+    )
 
 
 def line_of(value: Floats, labelled: Labelled) -> tuple[float, float]:
