@@ -321,7 +321,7 @@ def test_draws_at_a_score_are_refits_with_half_a_family_more_of_each_kind(
     right, wrong = guard_draws(6)
     for draw in range(6):
         weight = sample.weight * cluster_weights(sample.cluster_key, draw)[sample.cluster]
-        curve = calibrator.settings.fit_curve(replace(sample, weight=weight))
+        curve = calibrator.inner.settings.fit_curve(replace(sample, weight=weight))
         value = float(curve.value(np.array([8.0]))[0])
         expected = (value * near + right[draw]) / (near + right[draw] + wrong[draw])
         assert found[0][draw] == pytest.approx(expected, abs=1e-6)

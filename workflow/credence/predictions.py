@@ -119,8 +119,8 @@ class Predictions:
         """Return the predictions of the rows chosen, in the order given."""
         names = ("ids", "predicted_class", "top_score", "scores", "network_scores", "places")
         columns = {name: getattr(self, name) for name in names}
-        given = {name: values[rows] for name, values in columns.items() if values is not None}
-        return replace(self, **given)
+        chosen = {name: values[rows] for name, values in columns.items() if values is not None}
+        return replace(self, **chosen)
 
     def score_grid(self, n_points: int) -> Floats:
         """Return scores from 0 to the scale, or to the best top score where that is higher."""

@@ -419,9 +419,9 @@ def _cells_given(seen: Floats, design: Floats) -> Floats:
         share = counted / design + USUAL_FAMILIES * usual / usual.sum(axis, keepdims=True)
         return np.asarray(share / share.sum(axis, keepdims=True))
 
-    given = shares(chance, seen.sum(axis=(1, 2)), 0)[:, None, None] * (n_true > 0)
-    given = given * shares(second[..., None], seen.sum(axis=2), 1)[:, :, None]
-    return np.asarray(given * shares(level[:, None], seen, 2))
+    proportion = shares(chance, seen.sum(axis=(1, 2)), 0)[:, None, None] * (n_true > 0)
+    proportion = proportion * shares(second[..., None], seen.sum(axis=2), 1)[:, :, None]
+    return np.asarray(proportion * shares(level[:, None], seen, 2))
 
 
 class _Part:

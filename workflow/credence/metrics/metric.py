@@ -226,8 +226,8 @@ def is_clipped(confidence: Floats) -> Booleans:
 
 def negative_log_likelihood(confidence: Floats, is_correct: Booleans) -> Floats:
     """Return −log of the probability that was given to what happened."""
-    given = np.where(is_correct, confidence, 1.0 - confidence)
-    return np.asarray(-np.log(np.clip(given, CLIP, 1.0 - CLIP)))
+    probability = np.where(is_correct, confidence, 1.0 - confidence)
+    return np.asarray(-np.log(np.clip(probability, CLIP, 1.0 - CLIP)))
 
 
 NLL = Metric(

@@ -57,8 +57,8 @@ def trust_among(
     to_predicted = distance[np.arange(len(rows)), predicted]
     distance[np.arange(len(rows)), predicted] = np.inf
     other = distance.min(axis=1, initial=np.inf)
-    both = np.isfinite(to_predicted) & np.isfinite(other)
-    answer[rows[both]] = other[both] / to_predicted[both]
+    is_known = np.isfinite(to_predicted) & np.isfinite(other)
+    answer[rows[is_known]] = other[is_known] / to_predicted[is_known]
     return answer
 
 

@@ -15,6 +15,7 @@ from credence import findings
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import for_curves
 from credence.calibrators.classwise import ClasswiseCalibrator, class_samples, scarce_fallback
+from credence.calibrators.coherent import CoherentCalibrator
 from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class
 from credence.calibrators.intervals import expanded_quantiles, guarded, share_draws
 from credence.calibrators.masses import class_masses
@@ -63,6 +64,8 @@ def draws_at(
     calibrator: Calibrator, sample: ClassSample | None, score: float, options: FitOptions
 ) -> tuple[Floats, float] | None:
     """Return draws of the confidence at a score and the families near; None if too slow to do."""
+    if isinstance(calibrator, CoherentCalibrator):  # a score is asked of one class by itself
+        calibrator = calibrator.inner
     if sample is None or not isinstance(calibrator, ClasswiseCalibrator) or not options.n_draws:
         return None
     settings, masses = calibrator.settings, class_masses(sample)
@@ -115,15 +118,15 @@ def change_of(
 
 def share_change(samples: tuple[ClassSample | None, ...], options: FitOptions) -> Change | None:
     """Return what moved the precision of a class; None where that is not known."""
-    given = [sample for sample in samples if sample is not None]
-    if len(given) < len(samples):
+    known_samples = [sample for sample in samples if sample is not None]
+    if len(known_samples) < len(samples):
         return None
-    points = [sample.share_correct for sample in given]
+    points = [sample.share_correct for sample in known_samples]
     draws = [
         (share_draws(sample, options.n_draws), class_masses(sample).effective_number)
         if options.n_draws
         else None
-        for sample in given
+        for sample in known_samples
     ]
     return change_of(points, draws, options)
 
@@ -162,17 +165,17 @@ def _described(
     class_: int, older: ReleaseData, newer: ReleaseData, how: Comparison, is_curve: bool
 ) -> ClassChange:
     """Return a class with its counts and parameters in both releases, and whether it moved."""
-    name, both = how.class_names[class_], (older, newer)
-    chosen = [release.calibration.parameters(how.class_names).get(name, {}) for release in both]
+    name, pair = how.class_names[class_], (older, newer)
+    chosen = [release.calibration.parameters(how.class_names).get(name, {}) for release in pair]
     counts: dict[str, Any] = {
-        key: tuple(int(release.counts.get(name, {}).get(count, 0)) for release in both)
+        key: tuple(int(release.counts.get(name, {}).get(count, 0)) for release in pair)
         for key, count in (("n_predicted", "n"), ("n_correct",) * 2, ("n_clusters",) * 2)
     }
     asked = _asked(how, class_, np.linspace(0.0, how.scale, N_CURVE_GRID if is_curve else 0))
     if not is_curve and newer.labelled is not None:
         predictions = newer.labelled.predictions
         asked = predictions.take(predictions.predicted_class == class_)
-    first, second = (release.calibration.confidence(asked) for release in both)
+    first, second = (release.calibration.confidence(asked) for release in pair)
     return ClassChange(
         class_name=name,
         n_true=tuple(

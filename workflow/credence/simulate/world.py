@@ -2,8 +2,7 @@
 
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -212,7 +211,8 @@ def _training(
     return training, tuple(planted)
 
 
-class _Row(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Row:
     """A protein of the second trove, and what it was planted for."""
 
     sequence: str
@@ -252,16 +252,29 @@ def _mixed_trove(
     scores, networks = draw_scores(new, rng)
     names = new.names("simulated_mixed_family")
     texts = evolve(new, rng, settings.length)
-    columns = texts, new.member_class.tolist(), names, scores, networks
-    rows = [_Row(*row) for row in zip(*columns, strict=True)]
+    rows = [
+        _Row(sequence=text, class_=class_, family=name, scores=score, networks=of_networks)
+        for text, class_, name, score, of_networks in zip(
+            texts, new.member_class.tolist(), names, scores, networks, strict=True
+        )
+    ]
     for kind, copied in (("exact_repeat", repeated), ("label_conflict", relabelled)):
         for row in copied:
             shift = 0 if kind == "exact_repeat" else int(rng.integers(1, N_CLASSES))
             class_ = (classes[row] + shift) % N_CLASSES
-            same = calibration.unrounded_scores[row], calibration.networks[row]
-            rows.append(_Row(sequences[row], class_, family[row], *same, kind, (ids[row],)))
+            rows.append(
+                _Row(
+                    sequence=sequences[row],
+                    class_=class_,
+                    family=family[row],
+                    scores=calibration.unrounded_scores[row],
+                    networks=calibration.networks[row],
+                    kind=kind,
+                    sources=(ids[row],),
+                )
+            )
     originals = rng.permutation(NEW_PER_DEFECT * n)[:n].tolist()
-    rows += [rows[row]._replace(kind="repeat_within", repeats=(row,)) for row in originals]
+    rows += [replace(rows[row], kind="repeat_within", repeats=(row,)) for row in originals]
     strangers = np.flatnonzero(~np.isin(training.family.astype(str), family.astype(str)))
     strangers = strangers[one_per_family(training.family[strangers], n, rng)]
     for kind, known, chosen in (
@@ -270,14 +283,32 @@ def _mixed_trove(
     ):
         for row in chosen:
             class_, sequence = int(known.true_class[row]), relative(known.sequences[row], rng)
-            drawn, source = new_scores(class_), (known.ids[row],)
-            rows.append(_Row(sequence, class_, known.family[row], *drawn, kind, source))
+            scores_drawn, networks_drawn = new_scores(class_)
+            rows.append(
+                _Row(
+                    sequence=sequence,
+                    class_=class_,
+                    family=known.family[row],
+                    scores=scores_drawn,
+                    networks=networks_drawn,
+                    kind=kind,
+                    sources=(known.ids[row],),
+                )
+            )
     short = [row for row in bridged if len(sequences[row]) <= LONGEST_BRIDGED]
     for first, second in list(zip(short[0::2], short[1::2], strict=False))[:n]:
-        sequence, both = sequences[first] + sequences[second], f"{family[first]}+{family[second]}"
-        sources = ids[first], ids[second]
-        drawn = new_scores(classes[first])
-        rows.append(_Row(sequence, classes[first], both, *drawn, "bridge", sources))
+        scores_drawn, networks_drawn = new_scores(classes[first])
+        rows.append(
+            _Row(
+                sequence=sequences[first] + sequences[second],
+                class_=classes[first],
+                family=f"{family[first]}+{family[second]}",
+                scores=scores_drawn,
+                networks=networks_drawn,
+                kind="bridge",
+                sources=(ids[first], ids[second]),
+            )
+        )
     return rows
 
 

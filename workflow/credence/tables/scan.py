@@ -142,8 +142,8 @@ def _demanded(
             by_class[index] = place
     if candidates and not by_class:
         defect = f"no column is one of the classes expected: {', '.join(lookup.class_names)}."
-        given = ", ".join(header[place] for place in candidates)
-        problems.add(defect, f"Give a table of these classes; this one has: {given}.", line)
+        names_there = ", ".join(header[place] for place in candidates)
+        problems.add(defect, f"Give a table of these classes; this one has: {names_there}.", line)
         return [], ()
     for index, name in enumerate(lookup.class_names):
         if index not in by_class:
@@ -671,8 +671,8 @@ class Part:
 
     def rows(self, chosen: slice | Booleans) -> "Part":
         """Return some of the rows."""
-        given = {name: values for name, values in vars(self).items() if values is not None}
-        return replace(self, **{name: values[chosen] for name, values in given.items()})
+        columns = {name: values for name, values in vars(self).items() if values is not None}
+        return replace(self, **{name: values[chosen] for name, values in columns.items()})
 
 
 def joined_rows(parts: Sequence[Part]) -> Part:

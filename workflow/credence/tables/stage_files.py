@@ -165,8 +165,8 @@ class KnownProteins:
 def known_proteins(ids: Strings, sequences: Mapping[str, str]) -> KnownProteins:
     """Return by what some proteins are found again."""
     named = [id_ for id_ in ids if not id_.isdecimal()]
-    given = [sequences[id_] for id_ in ids if id_ in sequences]
-    names, residues = (np.unique(hashes_of(texts)) for texts in (named, given))
+    known_sequences = [sequences[id_] for id_ in ids if id_ in sequences]
+    names, residues = (np.unique(hashes_of(texts)) for texts in (named, known_sequences))
     forms = [forms_of(id_) for id_ in named]
     n_of = Counter(bare for _, bare in forms)
     normal = [form for form, _ in forms] + [bare for bare in n_of if n_of[bare] == 1]

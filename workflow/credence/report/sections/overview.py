@@ -53,11 +53,11 @@ def section(findings: Findings) -> page.Section:
         for method in findings.methods
         for entry in method.settings
     ]
-    given = [pair for pair in settings if pair[1] not in NOT_SET]
-    if given:
+    settings_that_are_set = [pair for pair in settings if pair[1] not in NOT_SET]
+    if settings_that_are_set:
         chosen = page.table(
             "Settings that are set; all others are empty or off",
-            given,
+            settings_that_are_set,
             page.word("setting", itemgetter(0)),
             page.word("value", itemgetter(1)),
         )
