@@ -139,7 +139,8 @@ class Table:
         """Yield some rows at a time, the class and the step of each; -1 where there is none."""
         whole = self.memory
         if whole is None and self.is_odd:
-            whole = contract.read_slowly(self.path, further)
+            are_calls = self.ranking.tree is not None
+            whole = contract.read_slowly(self.path, further, are_calls=are_calls)
         streamed = contract.stream_confidences(self.path, further) if whole is None else [whole]
         for piece in streamed:
             names = self.ranking.class_names
