@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from verification.calls_world import simulate, write
 
-from credence.tables.stage_files import NOVELTY_FILES, read_calibration
+from credence.predictions import Strings
+from credence.tables.formats import TableSpec
+from credence.tables.samples import read_samples
+from credence.tables.stage_files import NOVELTY_FILES
 from small_worlds import call_here, rows_of
 
 SPEC = '{"scale": 1, "several": {"table": "tree.obo"}}'
@@ -107,14 +110,38 @@ def test_a_plan_takes_one_call_of_each_family_and_not_always_the_first(run: Path
         assert float(row["chance"]) <= 1.0 / of_family[family[row["id"]]] + 1e-6
 
 
-def test_a_threshold_lets_through_what_is_right_as_often_as_stated(run: Path) -> None:
-    done = call_here(run, "thresholds", "c.json", "--precision", "0.8", "--out", "thresholds.tsv")
+def test_a_threshold_lets_through_what_is_right_as_often_as_measured(run: Path) -> None:
+    words = ["s.parquet", "--format", "credence", "--groups", "groups.tsv", "--precision", "0.8"]
+    done = call_here(run, "thresholds", *words, "--out", "thresholds.tsv")
     assert done.returncode == 0, done.stderr
-    held = read_calibration(run / "c.json").held_out
-    assert held is not None
-    # The families of a threshold are clusters of proteins, so fewer than calls.
-    assert len(held.key) < len(set(family_ids(run)))
-    assert len(held.cluster) > len(set(family_ids(run)))
+    samples = read_samples(run / "s.parquet", TableSpec(format="credence"))
+    predictions = samples.predictions
+    assert samples.true_class is not None
+    score, called = predictions.required_top_score, predictions.predicted_class
+    is_right = samples.true_class == called
+    assert len(samples.missed_class)  # else recall does not tell the two apart
+    rows = {row["class"]: row for row in rows_of(run / "thresholds.tsv") if row["threshold"]}
+    assert len(rows) > 5
+    for name, row in rows.items():
+        code = None if name == "all" else predictions.class_names.index(name)
+        is_of = np.full(len(called), True) if code is None else called == code
+        kept = is_of & (score >= float(row["threshold"]))
+        n_true = (is_right & is_of).sum()
+        n_true += sum(code in (None, missed) for missed in samples.missed_class.tolist())
+        assert float(row["measured_precision"]) == pytest.approx(is_right[kept].mean())
+        assert float(row["accepted"]) == pytest.approx(kept.sum() / is_of.sum())
+        assert float(row["recall"]) == pytest.approx((kept & is_right).sum() / n_true)
+        families = {
+            family
+            for family, is_kept in zip(families_of(run, predictions.ids), kept, strict=True)
+            if is_kept
+        }
+        assert int(row["n_families"]) == len(families)
+
+
+def families_of(run: Path, ids: Strings) -> list[str]:
+    cluster = {row["id"]: row["cluster"] for row in rows_of(run / "groups.tsv")}
+    return [cluster[name] for name in ids]
 
 
 def family_ids(run: Path) -> list[str]:
@@ -137,3 +164,19 @@ def test_proteins_have_one_place_however_many_calls(run: Path) -> None:
     assert done.returncode == 0, done.stderr
     n_proteins = len({row["id"] for row in rows_of(run / "n.tsv")})
     assert json.loads((run / "seen.json").read_text())["n"] == n_proteins
+
+
+def test_labels_below_all_that_is_called_are_counted(tmp_path: Path) -> None:
+    pairs = "child\tparent\nb\ta\nc\tb\nd\tb\ne\ta\n"
+    (tmp_path / "tree.tsv").write_text(pairs)
+    (tmp_path / "truth.tsv").write_text("id\tterm\np\tc\nq\td\n")
+    tree = '{"scale": 1, "several": {"table": "tree.tsv"}}'
+    for calls, told in (("p\ta\t0.9\nq\ta\t0.8\nq\te\t0.8\n", True),
+                        ("p\tc\t0.9\nq\td\t0.8\n", False)):  # fmt: skip
+        (tmp_path / "calls.tsv").write_text(f"id\tterm\tscore\n{calls}")
+        done = call_here(
+            tmp_path, "check", "calls.tsv", "--format", "long", "--spec", tree, "--labelled",
+            "--labels", '{"table": "truth.tsv", "label_column": "term"}',
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert ("3 true labels never called" in done.stderr) == told
