@@ -85,9 +85,9 @@ def test_a_float_comes_back_bit_for_bit(number: float) -> None:
 
 
 def test_findings_of_a_newer_schema_are_refused_by_name() -> None:
-    record = to_record(findings()) | {"schema": "credence/findings/4"}
+    record = to_record(findings()) | {"schema": "credence/findings/5"}
     assert refusal(from_record, Findings, record, "results/demo/findings.json", AGAIN) == (
-        "results/demo/findings.json, column 'schema': 'credence/findings/4' is not "
+        "results/demo/findings.json, column 'schema': 'credence/findings/5' is not "
         f"'credence/findings/4', the only one that credence {__version__} reads. {AGAIN}"
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credence.confidence import Note
-from credence.proteins import forms_of
+from credence.proteins import forms_of, forms_of_all
 from credence.tables.stage_files import KnownProteins, known_proteins
 
 LIKE = int(Note.LIKE_ID)
@@ -59,3 +59,19 @@ def test_versions_of_one_accession_that_both_calibrate_stay_two_proteins() -> No
 
 def test_mere_numbers_are_not_looked_for() -> None:
     assert notes(known("17", " 18", "x"), "17", " 17", "18") == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["q1", "Q2", "contig_12"],
+        ["q1", "NP_040681.1", "sp|P12345|NAME"],
+        [" q1", "q2 ", "é1"],
+        ["q\n1", "q2"],
+        [],
+    ],
+)
+def test_forms_of_a_list_are_those_of_each_id(ids: list[str]) -> None:
+    pairs = [forms_of(id_) for id_ in ids]
+    together = forms_of_all(ids)
+    assert [list(part) for part in together] == [[p[k] for p in pairs] for k in (0, 1)]

@@ -817,7 +817,12 @@ def in_table(table: Any, known: Any = None) -> ScoreTable:
     values = reading.as_remembered(Path(paths[0]), known, {})
     spec = TableSpec(**(values or {"format": _format_of(str(paths[0]))}))
     spec = reading.as_calibrated(spec, known.class_names, known.scale)
-    stated = {name: getattr(spec, name) for name in TABLE_KEYS}
+    if spec.several is not None:
+        fault = (
+            "this calibration is of several labels a protein, whose tables Python does not read."
+        )
+        raise refuse(str(paths[0]), fault, "Use the command: credence annotate.")
+    stated = {name: getattr(spec, name) for name in TABLE_KEYS if name != "several"}
     return read(table, classes=spec.class_names, **stated)
 
 

@@ -7,11 +7,12 @@ many cores work. That is what lets intervals be bit-for-bit repeatable.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.predictions import Floats, Integers, Strings
+from credence.predictions import Floats, Integers, Predictions, Strings
 
 # Constants of SplitMix64 (Steele, Lea & Flood 2014, doi 10.1145/2660193.2660195).
 GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -28,6 +29,16 @@ def keys_of(names: Sequence[str] | Strings) -> NDArray[np.uint64]:
 
     codes, unique = pd.factorize(np.asarray(names, dtype=object), use_na_sentinel=False)
     return np.asarray(blake2b_keys(name.encode() for name in unique)[codes])
+
+
+KEYS_OF_IDS: WeakKeyDictionary[Predictions, NDArray[np.uint64]] = WeakKeyDictionary()
+
+
+def id_keys(predictions: Predictions) -> NDArray[np.uint64]:
+    """Return a key of each protein's id; those of predictions at hand are kept."""
+    if predictions not in KEYS_OF_IDS:
+        KEYS_OF_IDS[predictions] = keys_of(predictions.ids)
+    return KEYS_OF_IDS[predictions]
 
 
 def blake2b_keys(contents: Iterable[bytes]) -> NDArray[np.uint64]:

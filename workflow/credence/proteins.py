@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import compress
 from typing import Self
 
 import numpy as np
@@ -25,8 +27,11 @@ def spellings_of(id_: str) -> list[str]:
 
     Blanks and invisible characters, the database around it, the version, capitals.
     """
-    text = unicodedata.normalize("NFKC", id_)
-    text = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Cc"))
+    text = id_
+    if not (id_.isascii() and id_.isprintable()):
+        text = unicodedata.normalize("NFKC", id_)
+        is_seen = (unicodedata.category(letter) not in ("Cf", "Cc") for letter in text)
+        text = "".join(compress(text, is_seen))
     spellings = [text.strip()]
     for pattern in (OF_DATABASE, VERSIONED):
         whole = pattern.fullmatch(spellings[-1])
@@ -38,6 +43,21 @@ def forms_of(id_: str) -> tuple[str, str]:
     """Return the normal form of an id with its version, and without."""
     _, of_database, *_, normal = spellings_of(id_)
     return of_database.casefold(), normal
+
+
+# In a list of ids, a line each: what asks for a look at every one.
+NOT_PLAIN = re.compile(r"[^\n\x20-\x7e]|[|.]|^ | $", re.MULTILINE)
+
+
+def forms_of_all(ids: Sequence[str] | Strings) -> tuple[Strings, Strings]:
+    """Return the normal forms of ids with their versions, and without."""
+    lines = "\n".join(ids)
+    plain = [] if NOT_PLAIN.search(lines) else lines.casefold().split("\n")
+    if len(plain) == len(ids):
+        form = np.array(plain, dtype=object)
+        return form, form
+    pairs = np.array([forms_of(id_) for id_ in ids], dtype=object).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -28,7 +28,7 @@ from credence.calibrators.protocol import (
     range_note,
 )
 from credence.confidence import Confidence, Note, unknown
-from credence.draws import encode_clusters, keys_of
+from credence.draws import encode_clusters, id_keys
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.progress import each
 from credence.records import Stored, from_record
@@ -368,7 +368,7 @@ class JointCalibrator:
             # An order that is not the table's; ids come last, and never change.
             facts = (labelled.weight, labelled.is_correct, predictions.predicted_class)
             columns = (*facts, top_scores(predictions))
-            keys = (keys_of(predictions.ids[rows]), *(column[rows] for column in columns))
+            keys = (id_keys(predictions)[rows], *(column[rows] for column in columns))
             order = np.lexsort(keys)
             model = self.settings.fit_model(labelled.take(rows[order]), self.options)
         return JointCalibration(method=self.method, classes=classes, model=model, pools=self.pools)

@@ -6,7 +6,7 @@ far that is, is learnt as well (Gelman & Hill 2007, doi 10.1017/CBO9780511790942
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Annotated, Any
 
@@ -260,9 +260,20 @@ class CurveRows:
     # Of labels in a tree: the class above each, around whose effects its own are; -1 for none.
     parent: Integers | None = None
 
+    @cached_property
+    def shared(self) -> Floats:
+        """The columns that all classes share, as rows; those of classes repeat the first ones."""
+        return np.ascontiguousarray(self.design[:, : self.n_shared].T)
+
+    @cached_property
+    def repeated(self) -> Integers:
+        """Which of the shared columns each column is."""
+        n_own = self.design.shape[1] - self.n_shared
+        return np.append(np.arange(self.n_shared), np.arange(n_own))
+
     def sums(self, values: Floats) -> Floats:
-        """Return the sum over the rows of each class."""
-        return np.asarray(np.add.reduceat(values, self.starts, axis=0))
+        """Return the sums over the rows of each class, of rows of values."""
+        return np.ascontiguousarray(np.add.reduceat(values, self.starts, axis=-1).T)
 
     def coefficients(self, point: Floats) -> Floats:
         """Return the coefficients of each class: those that are shared, then its own."""
@@ -291,11 +302,10 @@ class CurveRows:
     def curvature(self, point: Floats, spreads: Floats) -> Arrow | TreeArrow:
         """Return the curvature of the penalised loss."""
         p = scipy.special.expit(self.linear(point))
-        scaled = self.design * (self.weight * p * (1.0 - p))[:, None]
-        n_columns, n = self.design.shape[1], self.n_shared
-        blocks = np.empty((len(self.starts), n_columns, n_columns))
-        for column in range(n_columns):
-            blocks[:, column] = self.sums(self.design * scaled[:, [column]])
+        scaled, n = self.shared * (self.weight * p * (1.0 - p)), self.n_shared
+        # Each product once, of two columns that stand in the design twice.
+        products = np.stack([self.sums(self.shared * row) for row in scaled], axis=1)
+        blocks = products.take(self.repeated, axis=1).take(self.repeated, axis=2)
         if self.parent is not None:
             has_parent = self.parent >= 0
             ties = 1 + np.bincount(self.parent[has_parent], minlength=len(self.starts))
@@ -316,7 +326,7 @@ class CurveRows:
     def gradient(self, point: Floats, spreads: Floats) -> Floats:
         """Return the slope of the penalised loss."""
         residual = self.weight * (scipy.special.expit(self.linear(point)) - self.target)
-        sums = self.sums(self.design * residual[:, None])
+        sums = self.sums(self.shared * residual).take(self.repeated, axis=1)
         n = self.n_shared
         likelihood = np.concatenate([sums[:, :n].sum(axis=0), sums[:, n:].ravel()])
         pull = self.prior(spreads) * self.away(point)

@@ -13,7 +13,7 @@ from credence.calibrators.forest import Forest, Growth, average, boost
 from credence.calibrators.newton import log_loss
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.spread import Spread, answers_of_halves, spread_of
-from credence.predictions import Floats, Labelled, Predictions
+from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
 
 N_RUNNERS_UP = 3  # best other scores, whichever classes they are of
@@ -56,7 +56,8 @@ class TreesModel:
 
     def values(self, predictions: Predictions) -> Floats:
         """Return the confidence of each prediction."""
-        total = self.forest.total(features_of(predictions, uses_networks=self.uses_networks))
+        features = features_of(predictions, uses_networks=self.uses_networks)
+        total = self.forest.total(features, walking_order(predictions))
         return scipy.special.expit(total) if self.is_log_odds else np.clip(total, 0.0, 1.0)
 
 
@@ -71,6 +72,15 @@ def features_of(predictions: Predictions, *, uses_networks: bool) -> Floats:
             np.equal(rank[:, None], np.arange(predictions.n_classes)),
         ]
     )
+
+
+def walking_order(predictions: Predictions) -> Integers:
+    """Return an order in which rows follow each other that go the same way through most trees."""
+    scores = predictions.required_scores
+    others = score_logs.others_of(scores, predictions.predicted_class)
+    second = others.argmax(axis=1)
+    best_other = others[np.arange(len(others)), second]
+    return np.lexsort((scores.max(axis=1), best_other, second, predictions.predicted_class))
 
 
 def with_spread(

@@ -19,7 +19,15 @@ from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, left_ou
 from credence.calibrators.matrix import clusters_by_class
 from credence.calibrators.score_logs import log_scores
 from credence.composition.probabilities import TINIEST, BiasCorrected, fit_mapped
-from credence.draws import effective_clusters, encode_clusters, keys_of, kish, mixed, uniform
+from credence.draws import (
+    effective_clusters,
+    encode_clusters,
+    id_keys,
+    keys_of,
+    kish,
+    mixed,
+    uniform,
+)
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.records import PackedFloats, PackedIntegers, Stored
 
@@ -527,7 +535,7 @@ def use_sample(
             genomes=genomes,
         )
     probability = model.probabilities(predictions)
-    rows = (model.even(probability), keys_of(predictions.ids), most_rows)
+    rows = (model.even(probability), id_keys(predictions), most_rows)
     cells = cells_of(*rows, class_key=class_key, origin=predictions.scores, genome=genome)
     total = probability.sum(axis=0)
     return UseSample(

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 from credence.calibrators.intervals import (
     LEAST_FREEDOM,
@@ -25,7 +26,7 @@ from credence.composition import both_samples
 from credence.composition.both_samples import HALF_ROW, CalibrationSample, UseSample
 from credence.composition.estimators import Estimate, Estimator, EstimatorInput
 from credence.composition.probabilities import parameter_draws
-from credence.draws import drawn_weights, keys_of, kish, uniform
+from credence.draws import drawn_weights, id_keys, kish, uniform
 from credence.predictions import Booleans, Floats, Predictions
 from credence.progress import each
 
@@ -319,7 +320,7 @@ def estimate_composition(
     for class_ in np.flatnonzero(estimate.is_free):
         for end, sign in enumerate((1.0, -1.0)):
             summed = flat.sum(axis=0)[None, :]
-            reached = optimize.linprog(sign * flat[class_], A_eq=summed, **rules)
+            reached = scipy.optimize.linprog(sign * flat[class_], A_eq=summed, **rules)
             if reached.status == 0:
                 ends[end, class_] += sign * reached.fun
     lower, upper = np.minimum(lower, ends[0]), np.maximum(upper, ends[1])
@@ -395,7 +396,7 @@ def compression_error(
     if use.cells.n_steps == 0:
         return 0.0
     rows = sample.model.even(sample.model.probabilities(part))
-    name = keys_of(part.ids)
+    name = id_keys(part)
     every = both_samples.use_sample(part, sample.model, most_rows=part.n_samples)
     shares = []
     for n_steps in (0, use.cells.n_steps):

@@ -16,7 +16,8 @@ from itertools import combinations
 from typing import Annotated
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 from credence.calibrators.score_logs import others_of
 from credence.composition.shifted_rows import RowCounts, row_counts, shifted_rows
@@ -540,7 +541,7 @@ class _Part:
 
         if beyond(STEEPEST) < 0.0:
             return 0.0
-        slope = optimize.brentq(beyond, 0.0, STEEPEST)
+        slope = scipy.optimize.brentq(beyond, 0.0, STEEPEST)
         ratio = moved(slope) / np.maximum(expected, LEAST_DIVISOR)
         drawn = self.draws(np.random.default_rng(SAMENESS_SEED), ratio, POWER_DRAWS)
         return float(

@@ -10,7 +10,7 @@ from scipy import special
 
 from credence.calibrators.intervals import ends_of_draws, expanded_quantiles
 from credence.calibrators.protocol import FitOptions
-from credence.draws import encode_clusters, keys_of
+from credence.draws import encode_clusters, id_keys
 from credence.evaluation import measures as measuring
 from credence.evaluation.measures import Measures, PairedDraws, Scatter
 from credence.evaluation.ratios import MIN_CLUSTERS
@@ -197,7 +197,7 @@ class Judge:
         if options.n_floor > 0:
             cluster, cluster_key = encode_clusters(labelled.cluster)
             self.chance = {
-                False: measuring.chances(keys_of(predictions.ids), options.n_floor),
+                False: measuring.chances(id_keys(predictions), options.n_floor),
                 True: measuring.chances(cluster_key, options.n_floor)[cluster],
             }
 

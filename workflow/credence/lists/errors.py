@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 from scipy import sparse, special
-from scipy.optimize import isotonic_regression
 
 from credence.calibrators.intervals import draws_needed
 from credence.draws import keys_of, weight_blocks
@@ -293,7 +293,7 @@ def merged_bins(held_out: HeldOut, bin_: Integers) -> Integers:
         for weight in (held_out.weight, held_out.weight * held_out.is_wrong)
     )
     total = np.maximum(total, 1e-300)
-    starts = isotonic_regression(wrong / total, weights=total).blocks
+    starts = scipy.optimize.isotonic_regression(wrong / total, weights=total).blocks
     return np.asarray(np.searchsorted(starts, bin_, side="right") - 1)
 
 

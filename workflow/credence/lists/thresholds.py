@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from credence.draws import encode_clusters, keys_of
+from credence.draws import encode_clusters, id_keys
 from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import AllThresholds, ErrorCurve, Threshold
 from credence.lists.errors import ListErrors, errors_of
@@ -63,7 +63,7 @@ def by_score(labelled: Labelled) -> Ranked:
     score = predictions.required_top_score
     grid = grid_of(predictions.scale, predictions.resolution, float(score.max(initial=0.0)))
     order = np.empty(labelled.n_samples, dtype=np.int64)
-    order[np.argsort(keys_of(predictions.ids), kind="stable")] = np.arange(labelled.n_samples)
+    order[np.argsort(id_keys(predictions), kind="stable")] = np.arange(labelled.n_samples)
     family, _ = encode_clusters(labelled.cluster)
     return Ranked(
         on=ON_SCORE,

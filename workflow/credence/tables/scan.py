@@ -344,6 +344,9 @@ class Checker:
                     labels = [a or b for a, b in zip(labels, rows.truth, strict=True)]
                 keys = zip(rows.ids, labels, strict=True)
             self._hashes.append(np.fromiter(map(hash, keys), np.int64, rows.n_rows))
+        # All that are in order at once: a look at each takes six times as long.
+        if all(map(str.isprintable, rows.ids)) and all(map(str.strip, rows.ids)):
+            return
         for row, name in enumerate(rows.ids):
             if not name or name.isspace():
                 defect, remedy = "the id is missing.", "Name the protein or remove its row."

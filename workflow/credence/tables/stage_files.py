@@ -36,7 +36,7 @@ from credence.lists.held_out import HeldOut
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
-from credence.proteins import forms_of, spellings_of
+from credence.proteins import forms_of, forms_of_all, spellings_of
 from credence.relatives.closest import Closest, KnownSequences
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.formats import ANY_OTHER_LABEL
@@ -138,15 +138,17 @@ class KnownProteins:
 
     def notes(self, ids: Strings, sequences: Mapping[str, str]) -> Integers:
         """Return for each protein, as a note, whether one of its id or its sequence is known."""
-        note = np.where(np.isin(hashes_of(ids), self.ids), int(Note.SAME_ID), 0)
-        rows = np.flatnonzero([id_ in sequences for id_ in ids])
+        hashes_of_ids = hashes_of(ids)
+        note = np.where(np.isin(hashes_of_ids, self.ids), int(Note.SAME_ID), 0)
+        rows = np.flatnonzero([id_ in sequences for id_ in ids] if sequences else [])
         if len(rows):
             hashes = hashes_of([sequences[id_] for id_ in ids[rows]])
             note[rows[np.isin(hashes, self.sequences)]] |= int(Note.SAME_SEQUENCE)
-        if len(ids):
-            forms = zip(*map(forms_of, ids), strict=True)
-            is_like = np.any([np.isin(hashes_of(form), self.normal) for form in forms], axis=0)
-            note[is_like & (note & int(Note.SAME_ID) == 0)] |= int(Note.LIKE_ID)
+        for form in forms_of_all(ids):
+            hashes, other = hashes_of_ids.copy(), np.flatnonzero(form != ids)
+            hashes[other] = hashes_of(form[other])
+            is_like = np.isin(hashes, self.normal) & (note & int(Note.SAME_ID) == 0)
+            note[is_like] |= int(Note.LIKE_ID)
         return note.astype(np.int64)
 
     def spelling_there(self, id_: str) -> str:
