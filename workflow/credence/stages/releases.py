@@ -275,7 +275,7 @@ def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Sou
             refuse_calls(
                 file,
                 str(path),
-                "what changed is told class by class, for one class a protein",
+                "changes are stated class by class, for one class a protein",
                 "Judge both on the same new proteins instead: credence evaluate.",
             )
     chosen = common_method(older, first, newer, second, method)

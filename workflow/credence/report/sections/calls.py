@@ -6,7 +6,7 @@ from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import DASH, count, loss, share, three_decimals, with_interval
 
-MOST_LABELS_SHOWN = 2000  # the upper levels of the tree first
+MOST_LABELS_IN_TABLE = 2000  # the upper levels of the tree first
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -41,8 +41,8 @@ def section(findings: Findings) -> page.Section | None:
     )
     further = page.Folded(
         summary="All labels"
-        if len(calls.labels) <= MOST_LABELS_SHOWN
-        else f"The {MOST_LABELS_SHOWN:,} labels of the upper levels, or most frequent",
+        if len(calls.labels) <= MOST_LABELS_IN_TABLE
+        else f"The {MOST_LABELS_IN_TABLE:,} labels of the upper levels, or most frequent",
         blocks=(_labels(calls),),
     )
     parts = (
@@ -111,7 +111,7 @@ def _labels(calls: CallsFinding) -> page.TableBlock:
 
     return page.table(
         "Recall is the share of the proteins with the label that were called so.",
-        order[:MOST_LABELS_SHOWN],
+        order[:MOST_LABELS_IN_TABLE],
         page.word("label", named),
         page.number("proteins with it", "n_true", count),
         page.number("called", "n_called", count),

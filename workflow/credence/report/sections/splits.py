@@ -50,8 +50,8 @@ def section(findings: Findings) -> page.Section | None:
     classes = page.table(
         "Classes over the groups, counted in proteins."
         if findings.calls is None
-        else "Labels over the groups; each protein counts by the rarest of its true labels that "
-        "30 proteins have.",
+        else "Labels over the groups; each protein counts by the rarest of its true labels, "
+        "among at most 30 that stand for all.",
         split.classes,
         page.word("true class", "class_name"),
         page.number("proteins", "n"),
