@@ -76,7 +76,7 @@ FOUND = SplitFinding(
 
 
 def blocks_of(found: SplitFinding) -> tuple[Any, ...]:
-    made = section(SimpleNamespace(joined=None, split=found))  # type: ignore[arg-type]
+    made = section(SimpleNamespace(joined=None, split=found, calls=None))  # type: ignore[arg-type]
     assert made is not None
     return made.blocks
 

@@ -1367,11 +1367,17 @@ class Findings:
     schema: str = field(default=FINDINGS_SCHEMA, init=False)
 
     @property
+    def unit(self) -> str:
+        """What is judged: a protein, or where it has several labels, each call."""
+        return "protein" if self.calls is None else "call"
+
+    @property
     def clusters(self) -> str:
         """What made the clusters; see :attr:`SplitFinding.clusters`."""
         if self.split is not None and self.split.clusters:
             return self.split.clusters
-        return "table" if self.results.n_clusters < self.results.n_samples else "none"
+        n = self.results.n_samples if self.calls is None else self.calls.n_proteins
+        return "table" if self.results.n_clusters < n else "none"
 
     @property
     def knows_relatives(self) -> bool:

@@ -218,16 +218,21 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def notices_of(results: Results) -> tuple[Notice, ...]:
-    """Return what makes numbers of an evaluation less sure than they look, in plain sentences."""
+def notices_of(results: Results, unit: str = "protein") -> tuple[Notice, ...]:
+    """Return what makes numbers of an evaluation less sure than they look, in plain sentences.
+
+    A `unit` is what is judged: a protein, or each call of one.
+    """
     return tuple(
         Notice(
             kind=caution.kind,
-            text=_CAUTIONS[caution.kind](caution, results),
+            text=_CAUTIONS[caution.kind](caution, results).replace("protein", unit),
             class_name=caution.class_name,
             is_warning=caution.is_warning,
         )
         for caution in results.cautions
+        # Labels that calibration does not know have the answer of those above, and a note.
+        if unit == "protein" or caution.kind != "unseen class"
     )
 
 

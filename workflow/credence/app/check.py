@@ -209,7 +209,8 @@ def check_files(settings: Configuration) -> list[str]:
             else:
                 # A protein that its FASTA file lacks has no novelty, and a note says so.
                 census, inputs = count_checked(entry.scores, spec, None, entry.match, same.see)
-            lines.append(f"{entry.name}: {description(summarise(census, inputs))}")
+            unit = "call" if spec.several is not None else "protein"
+            lines.append(f"{entry.name}: {description(summarise(census, inputs), unit)}")
             notices = (*census.notices(), *same.sentences())
             lines += [f"{entry.scores[0]}: {notice}." for notice in notices]
             if is_known:

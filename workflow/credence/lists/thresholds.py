@@ -79,14 +79,24 @@ def by_score(labelled: Labelled) -> Ranked:
 
 
 def thresholds_of(
-    ranked: Sequence[Ranked], class_names: Sequence[str], wanted: Wanted
+    ranked: Sequence[Ranked],
+    class_names: Sequence[str],
+    wanted: Wanted,
+    n_missed: Integers | None = None,
 ) -> tuple[Threshold, ...]:
-    """Return the thresholds of all classes together, and of each class, predicted or not."""
+    """Return the thresholds of all classes together, and of each class, predicted or not.
+
+    Where proteins have several labels, `n_missed` true ones of each label were not called.
+    """
     thresholds: list[Threshold] = []
     for ranking in ranked:
-        thresholds += _of_class(ranking, None, float(ranking.weight.sum()), wanted)
+        every = float(ranking.weight.sum())
+        if n_missed is not None:
+            every = float(ranking.weight[ranking.is_right].sum() + n_missed.sum())
+        thresholds += _of_class(ranking, None, every, wanted)
         for class_, name in enumerate(class_names):
             members = float(ranking.weight[ranking.true == class_].sum())
+            members += 0.0 if n_missed is None else float(n_missed[class_])
             of_class = ranking.take(np.flatnonzero(ranking.predicted == class_))
             thresholds += _of_class(of_class, name, members, wanted)
     return tuple(thresholds)
@@ -157,7 +167,9 @@ def _kept(ranked: Ranked, end: float, members: float) -> tuple[float, float]:
     return kept, float(right / members) if members > 0 else np.nan
 
 
-def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted) -> AllThresholds:
+def find_thresholds(
+    labelled: Labelled, held_out: HeldOut | None, wanted: Wanted, n_missed: Integers | None = None
+) -> AllThresholds:
     """Return the thresholds on scores and, where they are known, on held-out confidences."""
     names = labelled.predictions.class_names
     ranked = [] if labelled.predictions.top_score is None else [by_score(labelled)]
@@ -169,7 +181,7 @@ def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted
             of_class = held_out.of_classes(class_)
             if len(of_class.step):
                 curves.append(curve_of(name, own_errors(of_class, wanted.certainty)))
-    rows = thresholds_of(ranked, names, wanted)
+    rows = thresholds_of(ranked, names, wanted, n_missed)
     return AllThresholds(
         certainty=wanted.certainty, level=wanted.level, rows=rows, curves=tuple(curves)
     )

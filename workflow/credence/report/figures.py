@@ -223,7 +223,7 @@ def _draw_histogram(plot: plots.HistogramPlot) -> Figure:
     axes.set(xlim=(plot.edges[0], plot.edges[-1]), ylim=(0, None))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.set(xlabel=plot.axis, ylabel="proteins")
+    axes.set(xlabel=plot.axis, ylabel=f"{plot.unit}s")
     return figure
 
 

@@ -155,7 +155,7 @@ def _on_lines(plot: plots.LinesPlot) -> Iterator[Point]:
 
 def _on_histogram(plot: plots.HistogramPlot) -> Iterator[Point]:
     for (low, high), n in zip(pairwise(plot.edges), plot.counts, strict=True):
-        text = f"{plot.axis} {low:.2f} to {high:.2f}: {plural(n, 'protein')}."
+        text = f"{plot.axis} {low:.2f} to {high:.2f}: {plural(n, plot.unit)}."
         yield (low + high) / 2, float(n), text
 
 

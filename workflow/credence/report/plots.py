@@ -144,6 +144,7 @@ class HistogramPlot(Plot):
     axis: str  # What is binned
     edges: tuple[float, ...]  # Ends of the bins
     counts: tuple[int, ...]  # Per bin
+    unit: str = "protein"  # What is counted
 
 
 @dataclass(frozen=True, kw_only=True)

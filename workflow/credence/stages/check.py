@@ -65,7 +65,10 @@ def check_tables(
     summary = replace(summarise(census, inputs), read_as=repr(spec))
     write_record(out, summary)
     if out is None or as_json:
-        text = json_text({"problems": [], "set": summary}) if as_json else description(summary)
+        unit = "call" if spec.several is not None else "protein"
+        text = (
+            json_text({"problems": [], "set": summary}) if as_json else description(summary, unit)
+        )
         click.echo(text, nl=not as_json)
     for notice in (*census.notices(), *same.sentences()):
         echo(f"{tables[0]}: {notice}.")
@@ -232,10 +235,10 @@ def summarise(census: Census, inputs: tuple[InputFile, ...]) -> Summary:
     )
 
 
-def description(summary: Summary) -> str:
-    """Return what a set holds, in one line."""
+def description(summary: Summary, unit: str) -> str:
+    """Return what a set holds, in one line, of proteins or calls."""
     words = [
-        f"{summary.n_samples} proteins",
+        f"{summary.n_samples} {unit}s",
         *([f"{summary.n_unscored} more without scores"] if summary.n_unscored else []),
         f"{summary.n_classes} classes ({in_one_line(summary.class_names)})",
         f"scale {summary.scale:g}",

@@ -250,8 +250,9 @@ def judge_calibrations(
     sets = files[chosen].sets
     if labelled.predictions.scores is None:
         sets = None
-    of_calls = None
+    of_calls = n_missed = None
     if missed is not None:
+        n_missed = np.bincount(missed.class_, minlength=len(labelled.predictions.class_names))
         platt = parse_method("platt", "--calibration").build(quick)
         alone = one_curve(labelled, platt, settings.evaluation.folds)
         every = {**evaluation.held_out, ONE_CURVE: alone}
@@ -273,7 +274,9 @@ def judge_calibrations(
         sets=judge_sets(labelled, sets.options, settings.evaluation.folds, level, draws)
         if sets
         else None,
-        thresholds=find_thresholds(labelled, files[chosen].held_out, wanted_of(settings)),
+        thresholds=find_thresholds(
+            labelled, files[chosen].held_out, wanted_of(settings), n_missed
+        ),
         tools=combined.finding if (combined := files[chosen].tools) is not None else None,
     )
 

@@ -34,6 +34,7 @@ from credence.stages.settings import Settings
 from credence.tables.contract import GENOME, OWN_TABLE
 from credence.tables.labels import read_labels
 from credence.tables.source import open_table
+from credence.tables.stage_files import read_calibration, refuse_calls
 from credence.tables.writing import write_record, write_table
 
 NO_GENOMES = "the genomes of the proteins are not known."
@@ -78,6 +79,12 @@ def genome_calls(
     if judged is not None and labels is None:
         raise refuse("--judged", "nothing is learnt without --labels.", "Give --labels.")
     require_forecasters(settings.events)
+    refuse_calls(
+        read_calibration(Path(calibration)),
+        calibration,
+        "genomes are judged by one class a protein",
+        "Add up the confidences of a genome's calls: so many are right. Or fit to the best label.",
+    )
     table, _ = opened_table(confidences, calibration, shift, settings)
     asked = settings.lists.calls
     is_asked = _classes_asked(table.ranking, asked)

@@ -32,20 +32,7 @@ TO_ESCAPE = re.compile(r"[\x00-\x1f\x7f%;=&,]")
 def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, some: bool) -> None:
     """Write a GFF3 file again, each CDS of a table of confidences with further attributes."""
     require_other((out,), [confidences, gff])
-    table = read_slowly(Path(confidences), (Q_VALUE,))
-    cells: dict[str, Any] = {name: table[name].to_pylist() for name in ("id", *GFF_COLUMNS)}
-    for name in GFF_NUMBERS:
-        numbers = six_decimals(table[name].to_numpy(), up=name in ("upper", Q_VALUE))
-        cells[name] = ["" if np.isnan(number) else f"{number:.6g}" for number in numbers.tolist()]
-    ids, *columns = ([QUOTE.sub("", text) for text in column] for column in cells.values())
-    added = {
-        id_: ";".join(
-            OWN + name.removeprefix("predicted_") + "=" + escaped(cell)
-            for name, cell in zip(GFF_COLUMNS, row, strict=True)
-            if cell
-        )
-        for id_, row in zip(ids, zip(*columns, strict=True), strict=True)
-    }
+    added = _attributes(confidences)
     asked = [attribute] if attribute else ATTRIBUTES
     held: dict[str, set[str]] = {name: set() for name in asked}
     examples: dict[str, str] = {}
@@ -87,6 +74,30 @@ def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, so
             handle.write(line)
     counts = f"{n_given:,} of {n_cds:,} lines of CDS have a prediction now"
     echo(f"Wrote {out}: {counts}; ids stand in {attribute!r}.")
+
+
+def _attributes(confidences: str) -> dict[str, str]:
+    """Return the attributes of each protein.
+
+    Of several calls there are several values, with commas between as GFF3 has it, in one order.
+    """
+    table = read_slowly(Path(confidences), (Q_VALUE,), are_calls=True)
+    cells: dict[str, Any] = {name: table[name].to_pylist() for name in ("id", *GFF_COLUMNS)}
+    for name in GFF_NUMBERS:
+        numbers = six_decimals(table[name].to_numpy(), up=name in ("upper", Q_VALUE))
+        cells[name] = ["" if np.isnan(number) else f"{number:.6g}" for number in numbers.tolist()]
+    ids, *columns = ([QUOTE.sub("", text) for text in column] for column in cells.values())
+    rows_of: dict[str, list[tuple[str, ...]]] = {}
+    for id_, row in zip(ids, zip(*columns, strict=True), strict=True):
+        rows_of.setdefault(id_, []).append(row)
+    return {
+        id_: ";".join(
+            OWN + name.removeprefix("predicted_") + "=" + ",".join(map(escaped, cells))
+            for name, cells in zip(GFF_COLUMNS, zip(*rows, strict=True), strict=True)
+            if any(cells)
+        )
+        for id_, rows in rows_of.items()
+    }
 
 
 def escaped(text: str) -> str:

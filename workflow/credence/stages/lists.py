@@ -35,7 +35,7 @@ from credence.lists.thresholds import (
     find_thresholds,
 )
 from credence.lists.use_lists import list_of, list_of_group, use_lists
-from credence.predictions import Booleans, Floats, Integers
+from credence.predictions import Booleans, Floats, Integers, is_among
 from credence.problems import refuse
 from credence.progress import echo
 from credence.records import json_text
@@ -139,7 +139,8 @@ class Table:
         """Yield some rows at a time, the class and the step of each; -1 where there is none."""
         whole = self.memory
         if whole is None and self.is_odd:
-            whole = contract.read_slowly(self.path, further)
+            are_calls = self.ranking.tree is not None
+            whole = contract.read_slowly(self.path, further, are_calls=are_calls)
         streamed = contract.stream_confidences(self.path, further) if whole is None else [whole]
         for piece in streamed:
             names = self.ranking.class_names
@@ -685,7 +686,12 @@ def thresholds_of(
     if file is not None:
         require_fitted_on(file, labelled, known.where, calibration)
     wanted = wanted_of(settings)
-    thresholds = find_thresholds(labelled, held_out, wanted)
+    n_missed = None
+    if known.samples.is_of_calls:
+        of_these = is_among(known.samples.missed_ids, labelled.predictions.ids)
+        missed = known.samples.missed_class[of_these]
+        n_missed = np.bincount(missed, minlength=len(labelled.predictions.class_names))
+    thresholds = find_thresholds(labelled, held_out, wanted, n_missed)
     if shift is None:
         return thresholds
     weight = np.nan_to_num([entry.weight for entry in shift.finding.classes])

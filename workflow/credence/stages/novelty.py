@@ -27,6 +27,7 @@ from credence.stages.reading import Features, LabelledFiles, require_other
 from credence.stages.settings import Settings
 from credence.tables import contract
 from credence.tables.digests import sha256_of
+from credence.tables.formats import ANY_OTHER_LABEL
 from credence.tables.samples import Samples
 from credence.tables.stage_files import NOVELTY_FILES, CalibrationFile, NoveltyFile
 
@@ -48,6 +49,13 @@ def learn_novelty(
     labelled = known_set.calibrating("none").labelled
     predictions, true_class = known_set.samples.predictions, known_set.samples.true_class
     assert true_class is not None
+    is_of_calls = known_set.samples.is_of_calls
+    if is_of_calls:  # a protein has a place, however many calls
+        first = np.unique(predictions.ids.astype(str), return_index=True)[1]
+        predictions, true_class = predictions.take(first), true_class[first]
+        labelled = labelled.take(
+            np.unique(labelled.predictions.ids.astype(str), return_index=True)[1]
+        )
     features = Features(proteins, vectors, match)
     features.require(labelled.predictions.ids, given.tables[0])
     space = features.space(labelled.predictions.ids, settings.novelty.components)
@@ -66,6 +74,8 @@ def learn_novelty(
         trained = other.places(space, other.ids, threads)
     cluster = dict(zip(labelled.predictions.ids, labelled.cluster, strict=True))
     ids, names = predictions.ids, np.array(predictions.class_names, dtype=object)[true_class]
+    if is_of_calls:
+        names = np.full(len(ids), "", dtype=object)
     clusters = np.array([cluster.get(id_) for id_ in ids], dtype=object)
     of_known = (ids, names, places, clusters)
     reference = build(space, *of_known, trained, settings.novelty.flag, threads)
@@ -74,7 +84,9 @@ def learn_novelty(
     file = NoveltyFile(
         reference=reference,
         inputs={Path(path).name: sha256_of(Path(path)) for path in files},
-        is_wrong=np.array([wrong[id_] for id_ in calibrating], dtype=np.bool_),
+        is_wrong=None
+        if is_of_calls
+        else np.array([wrong[id_] for id_ in calibrating], dtype=np.bool_),
     )
     if vectors is None and len(calibrating):
         known = {id_: features.sequences[id_] for id_ in calibrating}
@@ -122,6 +134,8 @@ def seen_of(file: NoveltyFile, held: HeldOut | None, class_names: Sequence[str])
     true class are the same where they are as many.
     """
     if held is None or file.known is None or file.closest is None or file.family_key is None:
+        return None
+    if ANY_OTHER_LABEL in class_names:  # held-out calls do not say of which protein they are
         return None
     rows = file.reference.calibration_rows
     order = np.argsort(keys_of(file.reference.ids[rows]), kind="stable")
@@ -219,6 +233,7 @@ class NoveltyColumns(Addition):
 
     def _look_at(self, ids: Strings) -> None:
         """Look at all proteins of a set at once."""
+        ids = np.array(list(dict.fromkeys(ids.tolist())), dtype=object)  # of several calls, once
         texts = [self.features.sequences.get(id_, "") for id_ in ids]
         self.row_of = {id_: row for row, id_ in enumerate(ids)}
         self.places = self.features.places(self.reference.space, ids, self.threads)
@@ -260,7 +275,11 @@ class NoveltyColumns(Addition):
         nearest = np.full(predictions.n_samples, "", dtype=object)
         is_known = look.nearest >= 0
         nearest[is_known] = self.reference.ids[look.nearest[is_known]]
-        self.seen.add(look, chunk.confidence.value, is_off)
+        first = np.sort(np.unique(rows, return_index=True)[1])  # each protein once
+        confidence = chunk.confidence.value
+        if len(first) < len(rows):  # of several calls no one is the protein's
+            confidence = np.full(len(rows), np.nan)
+        self.seen.add(look.take(first), confidence[first], is_off[first])
         values = (
             *(look.p, look.distance, nearest, look.training_distance),
             *(look.closest, look.identity, look.coverage),

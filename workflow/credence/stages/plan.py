@@ -19,6 +19,11 @@ from credence.stages.reading import require_other
 from credence.stages.settings import Settings
 from credence.tables.writing import write_table
 
+VERIFY_CALLS = (
+    "Look up whether each of these proteins has the label of predicted_class; then add its calls "
+    "to the scores and its true labels to the table of these, and run again."
+)
+
 
 def plan_verification(
     confidences: str,
@@ -99,7 +104,9 @@ def plan_of_table(
                 "once these are verified."
             )
     sentences.append(
-        "Fill in true_class, in the classifier's names, and leave it empty where nothing was "
+        VERIFY_CALLS
+        if ranking.tree is not None
+        else "Fill in true_class, in the classifier's names, and leave it empty where nothing was "
         "found; then give the table to credence trove add as --labels."
     )
     return Planned(columns=columns, sentences=sentences)
@@ -108,7 +115,8 @@ def plan_of_table(
 def _one_of_each_family(table: Table, cluster_of: Mapping[str, str]) -> tuple[Any, ...]:
     """Return id, confidence, decision, class and stratum of one of each family, and their number.
 
-    It is drawn by the ids. In a stratum they are in an order drawn by the families' names.
+    It is drawn by the ids, of calls by their labels too. In a stratum they are in an order drawn
+    by the families' names.
     """
     parts = []
     for piece, code, step in table.pieces():
@@ -118,7 +126,10 @@ def _one_of_each_family(table: Table, cluster_of: Mapping[str, str]) -> tuple[An
         parts.append((*named, place))
     ids, confidence, decision, place = (np.concatenate(part) for part in zip(*parts, strict=True))
     family = keys_of([cluster_of.get(id_, id_) for id_ in ids])
-    order = np.lexsort((keys_of(ids), family))
+    drawn = keys_of(ids)
+    if table.ranking.tree is not None:  # each call of a protein is as likely
+        drawn = keys_of([f"{id_}\t{code}" for id_, code in zip(ids, place, strict=True)])
+    order = np.lexsort((drawn, family))
     _, first, size = np.unique(family[order], return_index=True, return_counts=True)
     order = order[first]
     by_place = np.argsort(place[order], kind="stable")

@@ -36,6 +36,7 @@ from credence.tables.stage_files import (
     CalibrationFile,
     read_calibration,
     read_held_out_file,
+    refuse_calls,
     require_match,
 )
 
@@ -269,6 +270,14 @@ def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Sou
             read_both.append(_read(path, method is not None))
     raise_any(problems)
     (first_release, first), (second_release, second) = read_both
+    for path, (_, calibrations) in zip((older, newer), read_both, strict=True):
+        for file in calibrations.values():
+            refuse_calls(
+                file,
+                str(path),
+                "changes are stated class by class, for one class a protein",
+                "Judge both on the same new proteins instead: credence evaluate.",
+            )
     chosen = common_method(older, first, newer, second, method)
     sources = (
         Source(path=older, file=first[chosen], release=first_release),

@@ -249,6 +249,7 @@ NO_SAMPLE = (
     "it does not say how many calibration proteins each class has (counts say it in their column "
     "'members')"
 )
+OF_CALLS = "its proteins have several labels, whose shares do not sum to one"
 FROM_COUNTS = (
     "its counts do not say which classes the wrong predictions truly belong to, so class "
     "proportions cannot be estimated"
@@ -262,13 +263,17 @@ def require_correctable(
     if not (reason := why_uncorrectable(file, shift)):
         return
     remedy = "Fit again to labelled tables, or to counts with 'members': credence fit."
-    if reason == FROM_COUNTS:
+    if reason == OF_CALLS:
+        remedy = "Calibrate with proteins like these, or fit to the best label of each."
+    elif reason == FROM_COUNTS:
         remedy = "State them: --stated '{\"class\": share}'."
     raise refuse(where, f"{reason}.", remedy)
 
 
 def why_uncorrectable(file: stage_files.CalibrationFile, shift: ShiftSettings) -> str:
     """Return why confidences cannot be corrected for other class proportions; '' if they can."""
+    if file.is_of_calls:
+        return OF_CALLS
     if file.sample is None:
         return NO_SAMPLE
     if file.sample.is_assumed and shift.method not in (STATED, "none"):

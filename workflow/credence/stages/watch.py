@@ -23,7 +23,7 @@ from credence.tables import contract
 from credence.tables.digests import sha256_of
 from credence.tables.ready_made import name_of
 from credence.tables.source import open_table
-from credence.tables.stage_files import CalibrationFile, read_calibration
+from credence.tables.stage_files import CalibrationFile, read_calibration, refuse_calls
 from credence.tables.text import is_date
 from credence.tables.writing import check_table_ending, one_writer, write_table
 
@@ -68,6 +68,12 @@ def watch_sample(confidences: str, calibration: str, date: str, log: str, as_jso
     if not is_date(date):
         raise refuse("--date", f"{date!r} is not a date.", "Write it like 2026-11-21.")
     file = read_calibration(Path(calibration))
+    refuse_calls(
+        file,
+        calibration,
+        "the alarms take rows for proteins that know nothing of each other",
+        "Verify some calls of each new sample, and judge them: credence evaluate.",
+    )
     own_digest, digest = (sha256_of(Path(path)) for path in (confidences, calibration))
     numbers = _numbers(confidences, calibration, file)
     with one_writer(Path(log)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -247,6 +247,13 @@ def judged(samples: Samples, truth: Truth, spec: TableSpec, where: str) -> Sampl
         for label in sorted(closure.get(name, nothing) - calls[name])
     ]
     _require_some(is_known, where)
+    never = _never_called(closure, {name for labels in calls.values() for name in labels}, tree)
+    if never:
+        echo(
+            f"{where}: {plural(len(never), 'true label')} never called, nor any label below, "
+            f"though labels above are (such as {never[0]!r}): nothing is learnt of these. Give "
+            "scores of them too, where the tool has some."
+        )
     if not is_known.all():
         n_out = int((~is_known).sum())
         echo(
@@ -271,6 +278,15 @@ def judged(samples: Samples, truth: Truth, spec: TableSpec, where: str) -> Sampl
         missed_ids=np.array([name for name, _ in missed], dtype=object),
         missed_class=np.array([code for _, code in missed], dtype=np.int64),
     )
+
+
+def _never_called(
+    closure: Mapping[str, Collection[str]], called: Collection[str], tree: LabelTree
+) -> list[str]:
+    """Return true labels that no protein was called, nor what is below, but what is above."""
+    reached = set(called).union(*map(tree.ancestors, called))
+    every = set().union(*closure.values()) - reached
+    return sorted(name for name in every if tree.ancestors(name) & set(called))
 
 
 def _require_some(is_known: Booleans, where: str) -> None:

@@ -529,11 +529,30 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
     return completed
 
 
-def read_confidences(path: Path) -> ReadTable:
-    """Return the columns of a table of confidences, each checked to lie within its interval."""
+def _require_calls_once(read: ReadTable) -> None:
+    """Refuse a label that a protein is called twice."""
+    problems, first = ProblemList(read.where), dict[tuple[str, str], int]()
+    calls = zip(read.values["id"], read.values["predicted_class"], strict=True)
+    for call, line in zip(calls, read.lines.tolist(), strict=True):
+        if first.setdefault(call, line) != line:
+            defect = f"{call[0]!r} has {call[1]!r} in line {first[call]} already."
+            problems.add(defect, "Remove one of the two rows.", line, "id")
+    problems.raise_any()
+
+
+def read_confidences(path: Path, *, are_calls: bool = False) -> ReadTable:
+    """Return the columns of a table of confidences, each checked to lie within its interval.
+
+    Calls repeat the id of a protein, each with another label.
+    """
     shares = tuple(replace(SHARE_COLUMN, name=prefix) for prefix in (*PREFIXES, SURE))
     further = (*shares, Column(name=TOOL, may_be_empty=True))
-    read = read_columns(path, EVERY_COLUMN, further)
+    columns = EVERY_COLUMN
+    if are_calls:
+        columns = tuple(replace(column, unique=False) for column in columns)
+    read = read_columns(path, columns, further)
+    if are_calls:
+        _require_calls_once(read)
     _check_interval(read, "confidence")
     _check_interval(read, *UNCORRECTED_NAMES)
     return read
@@ -634,9 +653,9 @@ def header_of(path: Path) -> tuple[str, ...]:
     return open_table(path, OWN_TABLE).header
 
 
-def read_slowly(path: Path, further: Sequence[str] = ()) -> pa.Table:
+def read_slowly(path: Path, further: Sequence[str] = (), *, are_calls: bool = False) -> pa.Table:
     """Return a whole table of confidences, or refuse it with all its problems."""
-    read = read_confidences(path)
+    read = read_confidences(path, are_calls=are_calls)
     names = (*CONFIDENCE_NAMES, *further)
     return pa.table({name: pa.array(read.values[name], from_pandas=False) for name in names})
 

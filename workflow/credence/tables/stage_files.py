@@ -242,6 +242,12 @@ class CalibrationFile:
         )
 
 
+def refuse_calls(file: CalibrationFile, where: str, reason: str, remedy: str) -> None:
+    """Refuse a calibration of several labels a protein where one label a protein is asked for."""
+    if file.is_of_calls:
+        raise refuse(where, f"its proteins have several labels, and {reason}.", remedy)
+
+
 def settings_record(specification: Specification, options: FitOptions) -> dict[str, Any]:
     """Return every setting of a fit with its value, as later defaults may be others."""
     stages = [

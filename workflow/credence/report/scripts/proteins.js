@@ -19,9 +19,9 @@
   function build(host) {
     const data = credence.data(host);
     const n = data.id.length;
-    const searched = data.id.map((id, row) => `${id}\n${data.genome[row] ?? ""}\n${data.texts[data.note[row]]}`.toLowerCase());
-    const state = { search: "", class: "", decision: "", sort: data.genome.length ? "genome" : "", down: false };
     const className = (row) => data.classes[data.class[row]] ?? "–";
+    const searched = data.id.map((id, row) => `${id}\n${data.genome[row] ?? ""}\n${className(row)}\n${data.texts[data.note[row]]}`.toLowerCase());
+    const state = { search: "", class: "", decision: "", sort: data.genome.length ? "genome" : "", down: false };
     const identity = (row) => (data.identity.length && data.identity[row] !== null ? `${Math.round(100 * data.identity[row])} %` : "");
     const columns = [
       { name: "id", title: "protein", key: (row) => data.id[row] },
@@ -34,8 +34,8 @@
     if (data.genome.length) columns.push({ name: "genome", title: "genome", key: (row) => data.genome[row] });
 
     // What is above the table.
-    const search = element("input", { type: "search", "aria-label": `Search ${data.set} by id or note` });
-    search.placeholder = data.genome.length ? "Search id, genome or note" : "Search id or note";
+    const search = element("input", { type: "search", "aria-label": `Search ${data.set} by id, class or note` });
+    search.placeholder = data.genome.length ? "Search id, genome, class or note" : "Search id, class or note";
     const choice = (name, all, entries) => {
       const select = element("select", { "aria-label": `${data.set}: ${name}` }, element("option", { value: "" }, all));
       for (const [value, text] of entries) select.append(element("option", { value }, text));

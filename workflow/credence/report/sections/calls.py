@@ -6,8 +6,7 @@ from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import DASH, count, loss, share, three_decimals, with_interval
 
-UPPER_LEVELS = 2  # of the tree, which are shown open
-MOST_OF_LEVELS_SHOWN = 60
+MOST_LABELS_IN_TABLE = 2000  # the upper levels of the tree first
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -24,7 +23,8 @@ def section(findings: Findings) -> page.Section | None:
     )
     world = (
         "A call that is not among the known labels counts as wrong only where the protein has a "
-        "known label in the same branch; other calls are left out (open world)."
+        "known label in the same branch; other calls are left out (open world). So a confidence "
+        "is how probably a call is right if the protein has any label in that branch."
         if calls.is_open
         else "A call that is not among the known labels counts as wrong (closed world)."
     )
@@ -40,7 +40,9 @@ def section(findings: Findings) -> page.Section | None:
         else ""
     )
     further = page.Folded(
-        summary="Labels of the upper levels" if calls.has_tree else "The most frequent labels",
+        summary="All labels"
+        if len(calls.labels) <= MOST_LABELS_IN_TABLE
+        else f"The {MOST_LABELS_IN_TABLE:,} labels of the upper levels, or most frequent",
         blocks=(_labels(calls),),
     )
     parts = (
@@ -98,9 +100,7 @@ def _curves(calls: CallsFinding) -> page.TableBlock:
 
 
 def _labels(calls: CallsFinding) -> page.TableBlock:
-    shown = [label for label in calls.labels if not calls.has_tree or label.level <= UPPER_LEVELS][
-        :MOST_OF_LEVELS_SHOWN
-    ]
+    order = sorted(calls.labels, key=lambda label: (label.level, -label.n_true))
 
     def part(n: int, total: int) -> str:
         return share(n / total) if total else DASH
@@ -111,7 +111,7 @@ def _labels(calls: CallsFinding) -> page.TableBlock:
 
     return page.table(
         "Recall is the share of the proteins with the label that were called so.",
-        sorted(shown, key=lambda label: (label.level, -label.n_true)),
+        order[:MOST_LABELS_IN_TABLE],
         page.word("label", named),
         page.number("proteins with it", "n_true", count),
         page.number("called", "n_called", count),

@@ -93,7 +93,9 @@ def reasons_of(
 
 def _about(lookup: Lookup) -> str:
     results = lookup.findings.results
-    text = f"Learnt from {plural(results.n_samples, 'protein')}"
+    text = f"Learnt from {plural(results.n_samples, lookup.findings.unit)}"
+    if (calls := lookup.findings.calls) is not None:
+        text += f" of {plural(calls.n_proteins, 'protein')}"
     if lookup.knows_relatives:
         text += f" in {plural(results.n_clusters, 'family', 'families')}"
     return f"{text}."
@@ -124,7 +126,7 @@ def _steps(findings: Findings, verdict: StatedVerdict) -> Iterator[page.Paragrap
         stated = in_words(f"{count(advice.n)} {advice.class_name}" for advice in parts)
         change = " to change that" if left else ""
         yield _step(
-            f"Verify {plural(lists.n_verify, 'protein')} of {lists.name}{change}: {stated}. "
+            f"Verify {plural(lists.n_verify, findings.unit)} of {lists.name}{change}: {stated}. "
             "credence plan names them.",
             page.Link(text="What that shows", target="#lists"),
         )

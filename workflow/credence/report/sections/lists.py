@@ -133,7 +133,8 @@ def _of_query_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block
             for advice in sorted(lists.verify, key=lambda advice: -advice.n)
         ]
         verify = (
-            f"If you can verify {plural(lists.n_verify, 'protein')} (credence plan names them): "
+            f"If you can verify {plural(lists.n_verify, lookup.findings.unit)} "
+            "(credence plan names them): "
             f"{', '.join(parts)}. In brackets, how well the precision at a confidence is then "
             "known: the half width of a 95 % interval, before → after."
         )

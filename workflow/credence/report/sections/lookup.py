@@ -177,16 +177,21 @@ class Lookup:
         """What is counted, drawn and left out: families, or proteins where none are known."""
         return "families" if self.knows_relatives else "proteins"
 
+    @property
+    def units(self) -> str:
+        """What is judged, in the plural: proteins, or their calls."""
+        return f"{self.findings.unit}s"
+
     def family_column(self) -> list[page.Column]:
         """Return a column of how many families there are; none where none are known."""
         return [page.number("families", "n_clusters")] if self.knows_relatives else []
 
     def evidence(self, entry: ClassCount) -> str:
         """Return how many proteins and families a class's numbers rest on."""
-        proteins = plural(entry.n_predicted, "protein")
+        counted = plural(entry.n_predicted, self.findings.unit)
         if not self.knows_relatives:
-            return f"{proteins} (no relatives known)"
-        return f"{proteins} in {plural(entry.n_clusters, 'family', 'families')}"
+            return f"{counted} (no relatives known)"
+        return f"{counted} in {plural(entry.n_clusters, 'family', 'families')}"
 
     def chance_in_words(self, reliability: Reliability) -> str:
         """Return what the grey band of a reliability diagram is, where it has one."""

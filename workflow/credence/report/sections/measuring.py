@@ -170,7 +170,7 @@ def _numbers(lookup: Lookup) -> page.TableBlock:
         page.word("confidence from", lambda name: words[name]),
         page.number("NLL", lambda name: lookup.loss(name, None)),
         page.number("ECE, debiased", lambda name: floor_words(lookup, name, None, "ece_debiased")),
-        page.number("proteins", lambda name: _n_judged(lookup, name)),
+        page.number(lookup.units, lambda name: _n_judged(lookup, name)),
         explained={
             "NLL": "Negative log-likelihood: how surprised the confidence was by what turned out",
             "ECE, debiased": "Expected calibration error: how far confidences lie from the "
@@ -362,7 +362,7 @@ def _tests(lookup: Lookup) -> page.TableBlock:
         f"{lookup.families}; p corrected for the number of classes (Holm).",
         [row for row in findings.results.tests if (row.method, row.test) == asked],
         page.word("predicted class", lambda row: row.class_name or "all classes"),
-        page.number("proteins", "n"),
+        page.number(lookup.units, "n"),
         *lookup.family_column(),
         *page.numbers(map(TESTS.__getitem__, made), result),
     )
@@ -418,7 +418,7 @@ def grouped(notices: Iterable[Notice]) -> Iterator[Notice]:
 def all_notices(findings: Findings) -> tuple[Notice, ...]:
     """Return what any stage has to say, what tests rejected, and what the audit found."""
     # The evaluation does not know whether relatives were looked for.
-    evaluated = notices_of(findings.results)
+    evaluated = notices_of(findings.results, findings.unit)
     if Lookup(findings).knows_relatives:
         evaluated = tuple(notice for notice in evaluated if notice.kind != "no relatives")
     return (*findings.notices, *evaluated, *_failed_tests(findings), *_audit(findings))

@@ -81,7 +81,7 @@ def _comparison(lookup: Lookup) -> page.Figure | None:
         "the differences in the table, not by whether their lines overlap.",
         alternative="Held-out negative log-likelihood per class and method; the table gives "
         "those of all classes, metrics.tsv each.",
-        plot=comparison("held-out NLL per protein", (OVER_ALL, *classes), series),
+        plot=comparison(f"held-out NLL per {lookup.findings.unit}", (OVER_ALL, *classes), series),
     )
 
 
@@ -136,8 +136,8 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
         ),
         metric("in_sample", "nll"),
         metric("in_sample", "brier"),
-        page.number("proteins", n_held_out),
-        explained={"proteins": "Those with a held-out confidence"},
+        page.number(lookup.units, n_held_out),
+        explained={lookup.units: "Those with a held-out confidence"},
     )
 
 
@@ -151,7 +151,7 @@ def stacks(findings: Findings) -> page.Section | None:
         blocks += page.flat(
             f"{entry.method} is a weighted mean of methods: the weights are those under which "
             "what came true in parts left out in turn is likeliest, pulled in each class towards "
-            f"those of all. {plural(entry.n, 'protein')}{families} judged; its own NLL there, "
+            f"those of all. {plural(entry.n, findings.unit)}{families} judged; its own NLL there, "
             f"{three_decimals(entry.held_out_nll)}, is a little too good.",
             page.table(
                 f"Members of {entry.method}; weights by class are in report.json.",

@@ -65,8 +65,10 @@ def _calibrated(lookup: Lookup, cite: Citations) -> str:
     text = (
         "Confidence, the probability that a prediction is "
         f"right{cite(CONFIDENCE_GUIDE, GUPTA_RAMDAS)}, was calibrated{invented} with credence "
-        f"{version}{cite(program)}. It was learnt from {plural(results.n_samples, 'protein')} of "
-        f"known class, over {plural(len(results.class_names), 'class', 'classes')}; the "
+        f"{version}{cite(program)}. It was learnt from "
+        f"{plural(results.n_samples, findings.unit)} of "
+        f"known {'class' if findings.calls is None else 'truth'}, over "
+        f"{plural(len(results.class_names), 'class', 'classes')}; the "
         f"classifier had predicted {count(results.n_correct)} of them correctly. The method is "
         f"{findings.chosen}"
     )
@@ -86,7 +88,9 @@ def _calibrated(lookup: Lookup, cite: Citations) -> str:
 def _intervals(lookup: Lookup, _: Citations) -> str:
     if not lookup.has_intervals:
         return "Its confidences have no intervals."
-    counted = "clusters of relatives, not proteins" if lookup.knows_relatives else "proteins"
+    counted = lookup.units
+    if lookup.knows_relatives:
+        counted = f"clusters of relatives, not {counted}"
     text = (
         "Its intervals are pointwise, with a nominal coverage of "
         f"{100 * lookup.findings.results.level:g} %, and count {counted}."
@@ -367,9 +371,10 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
     interval = ", with an interval" if lookup.has_intervals else "; no interval"
     intervals = f"{100 * results.level:g} % intervals that count {lookup.families}"
     tests = "; p-values by random signs, with Holm's correction" if results.tests else ""
+    labelled = plural(results.n_samples, f"labelled {findings.unit}")
     points = {
         "Data": {
-            "Provenance": f"{simulated}{plural(results.n_samples, 'labelled protein')}, of which "
+            "Provenance": f"{simulated}{labelled}, of which "
             f"the classifier predicted {count(results.n_correct)} correctly{read}. {YOURS}where "
             "they come from, and whether others used them.",
             "Splits": f"{results.n_folds} folds of {splits[0]}, stratified by predicted class: "
@@ -425,7 +430,7 @@ def journal_checks(findings: Findings) -> tuple[tuple[str, str], ...]:
     versions = ", ".join(f"{entry.name} {entry.value}" for entry in provenance.versions)
     n_files = plural(len(provenance.inputs), "input file")
     simulated = "The data are simulated; say so. " if provenance.is_simulated else ""
-    counted = plural(results.n_samples, "protein")
+    counted = plural(results.n_samples, findings.unit)
     if lookup.knows_relatives:
         counted += f" in {plural(results.n_clusters, 'family', 'families')}"
     spread = "The run has no intervals"

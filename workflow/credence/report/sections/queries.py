@@ -17,9 +17,11 @@ def section(findings: Findings) -> page.Section | None:
     """Return distributions and extremes of every query set; None without any."""
     if not findings.queries:
         return None
+    limits = "other class proportions can be corrected for, other kinds of proteins cannot."
+    if findings.calls is not None:
+        limits = "nothing corrects for labels that are more or less frequent in yours."
     blocks = page.flat(
-        "These confidences hold as far as your proteins resemble the calibration set: other "
-        "class proportions can be corrected for, other kinds of proteins cannot.",
+        f"These confidences hold as far as your proteins resemble the calibration set: {limits}",
         (_blocks(findings, *named) for named in page.with_slugs(findings.queries)),
     )
     return page.Section(name="query-sets", title="Your samples", blocks=blocks)
@@ -43,25 +45,27 @@ def _sum_of(findings: Findings, whole: ProteinList, name: str) -> str:
 
 def _blocks(findings: Findings, query_set: QuerySet, name: str) -> tuple[page.Block, ...]:
     known = query_set.n - query_set.n_unknown
-    lead = f"{query_set.name} holds {plural(query_set.n, 'protein')}."
+    lead = f"{query_set.name} holds {plural(query_set.n, findings.unit)}."
     if (whole := whole_of(findings, query_set.name)) is not None:
         right = f"about {expected_right(whole)} are expected to be right"
         lead += f" Of the {count(known)} with a confidence, {right}."
         lead += _sum_of(findings, whole, query_set.name)
     if query_set.n_unknown:
         why = "can be given no confidence; the note of each says why"
-        lead += f" {plural(query_set.n_unknown, 'protein')} {why}."
+        lead += f" {plural(query_set.n_unknown, findings.unit)} {why}."
     counts = zip(query_set.edges, query_set.edges[1:], query_set.counts, strict=False)
     parts = (f"{count(n)} from {share(low)} to {share(high)}" for low, high, n in counts if n)
     figure = page.Figure(
         name=f"query-set-{name}",
         caption=(
-            f"{query_set.name}: confidences of {query_set.method}, {plural(known, 'protein')}."
+            f"{query_set.name}: confidences of {query_set.method}, {plural(known, findings.unit)}."
         ),
         alternative=f"Histogram of confidences: {', '.join(parts)}.",
-        plot=HistogramPlot(axis="confidence", edges=query_set.edges, counts=query_set.counts),
+        plot=HistogramPlot(
+            axis="confidence", edges=query_set.edges, counts=query_set.counts, unit=findings.unit
+        ),
     )
-    columns = (page.word("note", "name"), page.number("proteins", "value"))
+    columns = (page.word("note", "name"), page.number(f"{findings.unit}s", "value"))
     notes = page.table("Notes on these confidences", query_set.notes, *columns)
     return page.flat(
         page.Heading(text=query_set.name, anchor=f"query-set-{name}"),

@@ -48,7 +48,10 @@ def section(findings: Findings) -> page.Section | None:
     texts += _parted(split)
     audited = page.number("audited", "n_examined"), page.number("crossing", "n_crossing")
     classes = page.table(
-        "Classes over the groups, counted in proteins.",
+        "Classes over the groups, counted in proteins."
+        if findings.calls is None
+        else "Labels over the groups; each protein counts by the rarest of its true labels, "
+        "among at most 30 that stand for all.",
         split.classes,
         page.word("true class", "class_name"),
         page.number("proteins", "n"),

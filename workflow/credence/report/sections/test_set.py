@@ -58,7 +58,7 @@ def _classes(test: Lookup) -> page.TableBlock:
         "in percentage points: above 0 confidences are too high.",
         test.findings.results.classes,
         page.word("predicted class", "class_name"),
-        page.number("proteins", "n_predicted"),
+        page.number(test.units, "n_predicted"),
         *test.family_column(),
         page.number("right", "share lower upper", with_interval),
         page.number("difference", lambda entry: _gap(test, entry.class_name)),
