@@ -117,7 +117,7 @@ def _joined(parts: Sequence[Confidence]) -> Confidence:
 def reliability(
     answer: Confidence, population: Population, labels: Integers
 ) -> dict[str, float] | None:
-    """Return how often mean intervals of steps of a label's confidence hold the share right.
+    """Return how often mean intervals of steps of a label's confidence hold the precision.
 
     Strictly, and with the share's 95 % sampling error over families: the first is too low by
     what the population leaves open, the second too high.

@@ -1,4 +1,4 @@
-"""What a reader is told before trusting the numbers of an evaluation, in whole sentences."""
+"""What a reader has to know before trusting the numbers of an evaluation, in whole sentences."""
 
 from __future__ import annotations
 

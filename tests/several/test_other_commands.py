@@ -171,7 +171,7 @@ def test_labels_below_all_that_is_called_are_counted(tmp_path: Path) -> None:
     (tmp_path / "tree.tsv").write_text(pairs)
     (tmp_path / "truth.tsv").write_text("id\tterm\np\tc\nq\td\n")
     tree = '{"scale": 1, "several": {"table": "tree.tsv"}}'
-    for calls, told in (("p\ta\t0.9\nq\ta\t0.8\nq\te\t0.8\n", True),
+    for calls, is_said in (("p\ta\t0.9\nq\ta\t0.8\nq\te\t0.8\n", True),
                         ("p\tc\t0.9\nq\td\t0.8\n", False)):  # fmt: skip
         (tmp_path / "calls.tsv").write_text(f"id\tterm\tscore\n{calls}")
         done = call_here(
@@ -179,4 +179,4 @@ def test_labels_below_all_that_is_called_are_counted(tmp_path: Path) -> None:
             "--labels", '{"table": "truth.tsv", "label_column": "term"}',
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert ("3 true labels never called" in done.stderr) == told
+        assert ("3 true labels never called" in done.stderr) == is_said

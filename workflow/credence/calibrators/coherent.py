@@ -3,7 +3,7 @@
 The least change does it, in squares weighed by 1/variance, under P(parent) ≥ P(child); where
 nothing is incoherent nothing changes. Held-out confidences go through it as published ones do.
 
-A coherent confidence claims the share right among calls of its label with that confidence, which
+A coherent confidence claims the precision among calls of its label with that confidence, which
 is another than what the curve claims: it knows more, and says it less boldly than it could. A line
 of the log odds shows by how much, and intervals reach that far (decision 43).
 """
