@@ -84,7 +84,9 @@ def rows_in(path: Path, spec: TableSpec) -> list[list[str]]:
     text = io.StringIO("\n".join(lines), newline="")
     quoting = csv.QUOTE_MINIMAL if format_.quoted else csv.QUOTE_NONE
     reader = csv.reader(text, delimiter=delimiter_of(path, format_), quoting=quoting)
-    return [row for row in reader if row][not format_.names :]
+    rows = [row for row in reader if row]
+    # Where there is no header comments may stand between rows and after them.
+    return [row for row in rows if row[0][:1] != "#"] if format_.names else rows[1:]
 
 
 @pytest.mark.parametrize("name", SPECS)
