@@ -117,7 +117,7 @@ def warnings_about(seen: Diagnostics) -> list[str]:
 
 
 def remarks_about(seen: Diagnostics, part_applied: float) -> list[str]:
-    """Return how much is corrected for, as a reader is told."""
+    """Return how much is corrected for, in words."""
     return list(remarks_of_mix(shift_finding(doubts=seen.doubts, part_applied=part_applied)))
 
 

@@ -77,8 +77,8 @@ SAID = (
     ),
     (
         replace(FEW, counts={"proteins": 1, "independent": 1}),
-        "Only one calibration protein is predicted to be B, so nothing can be held out. There "
-        "are no held-out numbers of this class.",
+        "Only one calibration protein is predicted to be B, so no fit without it can judge it. "
+        "There are no held-out numbers of this class.",
     ),
     (
         Caution(kind="no true member", class_name="B"),

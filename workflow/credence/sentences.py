@@ -277,8 +277,8 @@ def _few_clusters(caution: Caution, results: Results) -> str:
     n, name = caution.counts["proteins"], caution.class_name
     if n == 1:
         return (
-            f"Only one calibration protein is predicted to be {name}, so nothing can be "
-            "held out. There are no held-out numbers of this class."
+            f"Only one calibration protein is predicted to be {name}, so no fit without it can "
+            "judge it. There are no held-out numbers of this class."
         )
     return (
         f"The {plural(n, 'protein')} predicted to be {name} count as only "

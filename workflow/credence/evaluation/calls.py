@@ -16,7 +16,7 @@ from credence.draws import encode_clusters, weight_blocks
 from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import CallsCurve, CallsFinding, CallsGroup, CallsLabel, Measured
 from credence.metrics.metric import divide, negative_log_likelihood
-from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
+from credence.predictions import UNKNOWN_CLASS, Booleans, Floats, Integers, Labelled, Strings
 from credence.tree import LabelTree
 
 RARE, FREQUENT = 20, 100  # calls of a label: below, and from here on
@@ -46,7 +46,7 @@ def one_curve(labelled: Labelled, calibrator: Calibrator, n_folds: int) -> Float
             predicted_class=np.zeros_like(predictions.predicted_class),
             tree=LabelTree(),
         ),
-        true_class=np.where(labelled.is_correct, 0, -1),
+        true_class=np.where(labelled.is_correct, 0, UNKNOWN_CLASS),
     )
     return out_of_fold(together, calibrator, fold).value
 
